@@ -1,0 +1,52 @@
+"""Reference implementations for the course "Attention, by Hand".
+
+Every public name can be imported from here. What needs transformers, matplotlib or bertviz is
+loaded on first use, so that ``import course_utils`` costs little more than ``import torch``.
+"""
+
+from importlib import import_module
+
+from course_utils.attention import MultiHeadAttention, scaled_dot_product_attention
+from course_utils.bert import Bert
+from course_utils.embeddings import LearnedEmbeddings, sinusoidal_positions
+from course_utils.encoder import Encoder, EncoderLayer
+from course_utils.layers import FeedForward, LayerNorm, layer_norm, post_norm, pre_norm
+from course_utils.masks import causal_mask, padding_mask
+
+_LAZY = {
+    "load_bert": ("course_utils.models", "load_bert"),
+    "compare_hidden_states": ("course_utils.compare", "compare_hidden_states"),
+    "examples": ("course_utils.examples", None),
+    "check": ("course_utils.checks", None),
+    "show": ("course_utils.show", None),
+}
+
+__all__ = [
+    "Bert",
+    "Encoder",
+    "EncoderLayer",
+    "FeedForward",
+    "LayerNorm",
+    "LearnedEmbeddings",
+    "MultiHeadAttention",
+    "causal_mask",
+    "layer_norm",
+    "padding_mask",
+    "post_norm",
+    "pre_norm",
+    "scaled_dot_product_attention",
+    "sinusoidal_positions",
+    *_LAZY,
+]
+
+
+def __getattr__(name: str):
+    if name not in _LAZY:
+        raise AttributeError(f"module 'course_utils' has no attribute {name!r}")
+    module_name, attribute = _LAZY[name]
+    module = import_module(module_name)
+    return module if attribute is None else getattr(module, attribute)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

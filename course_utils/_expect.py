@@ -1,0 +1,67 @@
+"""One-line checks of arguments, shared by the reference modules.
+
+Every message names the argument, what came and what was expected.
+"""
+
+import torch
+from torch import Tensor
+
+
+def expect_float(**tensors: Tensor) -> None:
+    """Each keyword must be a floating-point tensor, all of one dtype and on one device."""
+    first_name, first = next(iter(tensors.items()))
+    for name, tensor in tensors.items():
+        if not isinstance(tensor, Tensor):
+            raise TypeError(f"{name} must be a torch.Tensor, got {type(tensor).__name__}")
+        if not tensor.is_floating_point():
+            raise TypeError(f"{name} must have a floating-point dtype, got {tensor.dtype}")
+        if tensor.dtype != first.dtype:
+            raise TypeError(f"{name} has dtype {tensor.dtype}, but {first_name} has {first.dtype}; expected the same")
+        if tensor.device != first.device:
+            raise ValueError(f"{name} is on {tensor.device}, but {first_name} is on {first.device}; expected the same")
+
+
+def expect_ids(name: str, ids: Tensor, below: int) -> None:
+    """Integer tensor with 0 <= ids < below."""
+    if not isinstance(ids, Tensor) or ids.dtype not in (torch.int64, torch.int32):
+        came = ids.dtype if isinstance(ids, Tensor) else type(ids).__name__
+        raise TypeError(f"{name} must be an int64 or int32 tensor, got {came}")
+    if ids.numel() and (ids.min() < 0 or ids.max() >= below):
+        raise ValueError(f"{name} must lie in 0..{below - 1}, got values from {int(ids.min())} to {int(ids.max())}")
+
+
+def expect_mask(mask: Tensor, shape: tuple[int, ...], device: torch.device) -> None:
+    """Boolean, on the right device, and broadcastable to ``shape`` without enlarging it."""
+    if not isinstance(mask, Tensor) or mask.dtype != torch.bool:
+        came = mask.dtype if isinstance(mask, Tensor) else type(mask).__name__
+        raise TypeError(f"mask must be a boolean tensor (True = may attend), got {came}")
+    if mask.device != device:
+        raise ValueError(f"mask is on {mask.device}, but query is on {device}; expected the same")
+    fits = mask.dim() <= len(shape) and all(
+        m in (1, s) for m, s in zip(reversed(mask.shape), reversed(shape), strict=False)
+    )
+    if not fits:
+        raise ValueError(f"mask has shape {tuple(mask.shape)}; expected one that broadcasts to {tuple(shape)}")
+
+
+def expect_positive_int(**numbers: int) -> None:
+    """Each keyword must be an integer of at least 1."""
+    for name, number in numbers.items():
+        if isinstance(number, bool) or not isinstance(number, int):
+            raise TypeError(f"{name} must be an int, got {type(number).__name__}")
+        if number < 1:
+            raise ValueError(f"{name} must be at least 1, got {number}")
+
+
+def expect_probability(**numbers: float) -> None:
+    """Each keyword must lie in [0, 1)."""
+    for name, number in numbers.items():
+        if not 0 <= number < 1:
+            raise ValueError(f"{name} must lie in [0, 1), got {number}")
+
+
+def expect_width(name: str, x: Tensor, width: int) -> None:
+    """The last axis of a floating-point ``x`` must have size ``width``."""
+    expect_float(**{name: x})
+    if x.dim() == 0 or x.shape[-1] != width:
+        raise ValueError(f"{name} has shape {tuple(x.shape)}; expected its last axis to be {width}")

@@ -1,0 +1,72 @@
+"""What goes into the first layer: what the token is, and where it stands."""
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from course_utils._expect import expect_ids, expect_positive_int
+
+
+def sinusoidal_positions(length: int, d_model: int) -> Float[Tensor, "{length} {d_model}"]:
+    """The paper's table of positions, in float32.
+
+    PE(pos, 2i) = sin(pos / 10000^(2i/d_model)), PE(pos, 2i+1) = cos(the same angle).
+    Angles are in radians; positions count from 0. Source: Vaswani et al. 2017, section 3.5.
+
+    Raises:
+        TypeError, ValueError: a size is not a positive int, or ``d_model`` is odd.
+    """
+    expect_positive_int(length=length, d_model=d_model)
+    if d_model % 2:
+        raise ValueError(f"d_model must be even (sines and cosines come in pairs), got {d_model}")
+    # float64 inside: in float32 the angle itself is already off by 1e-4 at position 2000.
+    position = torch.arange(length, dtype=torch.float64)[:, None]
+    two_i = torch.arange(0, d_model, 2, dtype=torch.float64)
+    angle = position / 10000 ** (two_i / d_model)
+    return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(-2).float()
+
+
+class LearnedEmbeddings(nn.Module):
+    """Word + position + segment: three learned tables, added.
+
+    Position i of every sequence gets row i of the position table. Source: Devlin et al. 2019,
+    "BERT", section 3 and figure 2.
+
+    Raises:
+        TypeError, ValueError: a size is not a positive int.
+    """
+
+    def __init__(self, vocab_size: int, d_model: int, max_length: int, n_segments: int = 2):
+        super().__init__()
+        expect_positive_int(vocab_size=vocab_size, d_model=d_model, max_length=max_length, n_segments=n_segments)
+        self.word = nn.Embedding(vocab_size, d_model)
+        self.position = nn.Embedding(max_length, d_model)
+        self.segment = nn.Embedding(n_segments, d_model)
+
+    def forward(
+        self, ids: Int[Tensor, "batch length"], segments: Int[Tensor, "batch length"] | None = None
+    ) -> Float[Tensor, "batch length d_model"]:
+        """The sum of the three rows for each token. ``segments`` defaults to all zeros.
+
+        Raises:
+            TypeError: ``ids`` or ``segments`` are not integers.
+            ValueError: an id lies outside its table, the sequence is longer than the position table,
+                or the shapes differ.
+        """
+        expect_ids("input_ids", ids, self.word.num_embeddings)
+        if ids.dim() != 2:
+            raise ValueError(f"input_ids has shape {tuple(ids.shape)}; expected (batch, length)")
+        if ids.shape[1] > self.position.num_embeddings:
+            raise ValueError(
+                f"input_ids is {ids.shape[1]} tokens long; expected at most {self.position.num_embeddings}, "
+                "the length of the position table"
+            )
+        if segments is None:
+            segments = torch.zeros_like(ids)
+        expect_ids("token_type_ids", segments, self.segment.num_embeddings)
+        if segments.shape != ids.shape:
+            raise ValueError(
+                f"token_type_ids has shape {tuple(segments.shape)}; expected that of input_ids, {tuple(ids.shape)}"
+            )
+        positions = torch.arange(ids.shape[1], device=ids.device)
+        return self.word(ids) + self.segment(segments) + self.position(positions)

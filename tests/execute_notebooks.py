@@ -1,0 +1,34 @@
+"""Runs notebooks from a fresh kernel and writes their outputs back: ``python tests/execute_notebooks.py [notebook ...]``.
+
+Without arguments: all of them. The model is all-MiniLM-L6-v2 and only static figures are stored, so
+that everybody commits the same outputs.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+import nbformat
+from nbclient import NotebookClient
+
+NOTEBOOKS = Path(__file__).parent.parent / "notebooks"
+ENVIRONMENT = {"COURSE_BERT": "all-MiniLM-L6-v2", "COURSE_INTERACTIVE": "0"}
+
+
+def execute(path: Path) -> None:
+    notebook = nbformat.read(path, as_version=4)
+    NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(path.parent)}}).execute()
+    for cell in notebook.cells:
+        cell.metadata.pop("execution", None)  # when each cell ran: noise in a diff
+    notebook.metadata = {
+        "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
+        "language_info": {"name": "python"},
+    }
+    nbformat.write(notebook, path)
+    print(f"executed {path.name}: {path.stat().st_size / 1e3:.0f} kB")
+
+
+if __name__ == "__main__":
+    os.environ.update(ENVIRONMENT)
+    for path in [Path(name) for name in sys.argv[1:]] or sorted(NOTEBOOKS.glob("*.ipynb")):
+        execute(path)
