@@ -34,7 +34,8 @@ def scaled_dot_product_attention(
     _expect_query_key_value(query, key, value)
 
     # 1. How well does each query match each key?
-    scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
+    scale = 1 / math.sqrt(query.shape[-1])
+    scores = query @ key.transpose(-2, -1) * scale
     if mask is not None:
         expect_mask(mask, scores.shape, scores.device)
         # The lowest finite number rather than -inf: an empty row stays free of NaN, backwards too.
