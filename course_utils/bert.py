@@ -155,7 +155,9 @@ def _supported_config(hf_model: nn.Module):
     if config.is_decoder:
         raise ValueError("hf_model has is_decoder=True; expected an encoder")
     if getattr(config, "position_embedding_type", "absolute") != "absolute":
-        raise ValueError(f"hf_model has position_embedding_type={config.position_embedding_type!r}; expected 'absolute'")
+        raise ValueError(
+            f"hf_model has position_embedding_type={config.position_embedding_type!r}; expected 'absolute'"
+        )
     if config.hidden_act not in ACTIVATIONS:
         raise ValueError(f"hf_model has hidden_act={config.hidden_act!r}; expected one of {sorted(ACTIVATIONS)}")
     return config

@@ -110,7 +110,11 @@ class ComparisonReport:
 
 
 def compare_hidden_states(
-    bert: Bert, hf_model: BertModel, inputs: Mapping[str, Tensor], substeps: bool = False, tolerance: float | None = None
+    bert: Bert,
+    hf_model: BertModel,
+    inputs: Mapping[str, Tensor],
+    substeps: bool = False,
+    tolerance: float | None = None,
 ) -> ComparisonReport:
     """Runs both models on ``inputs`` (what a tokenizer returns) and reports how far apart they are.
 

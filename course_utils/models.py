@@ -59,7 +59,9 @@ def load_bert(name: str | Path | None = None) -> PretrainedBert:
     name = str(name or os.environ.get("COURSE_BERT") or "bert-base-uncased")
     if name not in HUB_NAMES:
         if not Path(name).is_dir():
-            raise ValueError(f"name must be one of {sorted(HUB_NAMES)} or a folder with a saved BertModel, got {name!r}")
+            raise ValueError(
+                f"name must be one of {sorted(HUB_NAMES)} or a folder with a saved BertModel, got {name!r}"
+            )
         return _from_folder(name, Path(name), f"the folder {name}")
     if name == MINILM and _minilm_package() is not None:
         return _minilm_from_package()
