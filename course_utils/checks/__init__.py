@@ -1,0 +1,39 @@
+"""The checks of the exercises: ``check.softmax(softmax)`` says what is right, or what went wrong, and why.
+
+Each check takes the function you wrote, prints a verdict and returns a ``CheckResult``; it never raises.
+"""
+
+from course_utils.checks.engine import CheckResult, Exercise
+from course_utils.checks.lesson_01 import attend, dot_product_scores, softmax
+from course_utils.checks.lesson_02 import scaled_dot_product_attention, softmax_with_temperature
+from course_utils.checks.lesson_03 import causal_mask, masked_softmax, padding_mask
+from course_utils.checks.lesson_04 import merge_heads, multi_head_attention, split_heads
+from course_utils.checks.lesson_05 import add_positions, sinusoidal_positions
+from course_utils.checks.lesson_06 import feed_forward, layer_norm, post_norm, pre_norm
+from course_utils.checks.lesson_07 import encoder_layer
+from course_utils.checks.lesson_08 import bert_embeddings
+
+__all__ = [
+    "CheckResult",
+    "add_positions",
+    "attend",
+    "bert_embeddings",
+    "causal_mask",
+    "dot_product_scores",
+    "encoder_layer",
+    "feed_forward",
+    "layer_norm",
+    "masked_softmax",
+    "merge_heads",
+    "multi_head_attention",
+    "padding_mask",
+    "post_norm",
+    "pre_norm",
+    "scaled_dot_product_attention",
+    "sinusoidal_positions",
+    "softmax",
+    "softmax_with_temperature",
+    "split_heads",
+]
+
+EXERCISES: dict[str, Exercise] = {name: globals()[name] for name in __all__ if name != "CheckResult"}
