@@ -1,10 +1,11 @@
 """Showing: matrices with words, heat maps with numbers, bertviz without a network.
 
-Every picture carries an alternative text; no picture speaks by colour alone.
+Every picture carries an alternative text, and none speaks by colour alone.
 """
 
 from course_utils.show.bertviz_view import head_view
-from course_utils.show.figures import figure, heat_map, heat_maps, subplots
+from course_utils.show.figures import figure, subplots
+from course_utils.show.heatmaps import heat_map, heat_maps
 from course_utils.show.matrices import matrix
 from course_utils.show.numbers import number
 

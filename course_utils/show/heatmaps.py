@@ -1,0 +1,122 @@
+"""Heat maps: the darker, the larger; with numbers while there is room, and always with a text."""
+
+import math
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from course_utils.show.figures import STYLE, figure, subplots
+from course_utils.show.numbers import as_floats, as_rows, number
+
+# White to dark blue: lightness falls all the way, so it reads in grey. Grey stands for NaN and infinities.
+COLOUR_MAP = plt.get_cmap("Blues").with_extremes(bad="#cccccc")
+MOST_NUMBERS = 100
+MOST_LABELS = 40
+LOOKS, LOOKED_AT = "query (looks)", "key (is looked at)"
+
+
+def heat_map(values, rows, columns, title=None, alt=None, digits=2, row_label=LOOKS, column_label=LOOKED_AT,
+             vmin=None, vmax=None) -> None:  # fmt: skip
+    """Displays one matrix as a heat map, with its numbers while they are at most 100.
+
+    values: (rows, columns), numbers or booleans; booleans are drawn as "may" and "·".
+    rows, columns: a word for each. alt: the text for whoever cannot see it; by default made from the values.
+    vmin, vmax: where the colours begin and end; by default at 0 (or the smallest negative value) and the largest.
+
+    Raises:
+        TypeError, ValueError: ``values`` is not a matrix of numbers, its names do not fit, or vmin >= vmax.
+    """
+    heat_maps([values], [title], rows, columns, alt, digits, row_label, column_label, vmin, vmax)
+
+
+def heat_maps(matrices, titles, rows, columns, alt=None, digits=2, row_label=LOOKS, column_label=LOOKED_AT,
+              vmin=None, vmax=None) -> None:  # fmt: skip
+    """Displays matrices of one shape side by side, on one colour scale. The rest is as in ``heat_map``."""
+    if len(matrices) != len(titles) or len(titles) == 0:
+        raise ValueError(f"titles must name each matrix: got {len(titles)} titles for {len(matrices)} matrices")
+    tables = [as_rows(values, rows, columns) for values in matrices]
+    masks = all(isinstance(cell, bool) for table in tables for row in table for cell in row)
+    arrays = np.array([as_floats(table) for table in tables])
+    finite = np.append(arrays[np.isfinite(arrays)], 0)
+    low, high = finite.min(), 1.5 if masks else finite.max()
+    vmin = low if vmin is None else vmin
+    vmax = (high if high > vmin else vmin + 1) if vmax is None else vmax
+    if not vmin < vmax:
+        raise ValueError(f"vmin must be less than vmax, got {vmin} and {vmax}")
+    rows, columns = [str(name) for name in rows], [str(name) for name in columns]
+    words = np.vectorize(lambda x: ("may" if x else "·") if masks else number(x, digits), otypes=[object])
+    texts = words(arrays)
+    alt = alt or _describe(arrays, texts, titles, rows, columns, f"rows: {row_label}, columns: {column_label}")
+    with plt.rc_context(STYLE):
+        figure(_draw(arrays, texts, titles, rows, columns, row_label, column_label, vmin, vmax), alt)
+
+
+def _draw(arrays, texts, titles, rows, columns, row_label, column_label, vmin, vmax):
+    with_numbers = len(rows) * len(columns) <= MOST_NUMBERS
+    height = width = max((4.2 if len(arrays) > 2 else 6) / max(26, len(rows), len(columns)), 0.05)  # of a cell, inches
+    if with_numbers:
+        height, width = 0.5, max(0.6, 0.1 * max(map(len, texts.flat)))
+    across = min(len(arrays), 4, max(1, int(12 / (len(columns) * width + 0.2))))
+    down = math.ceil(len(arrays) / across)
+    size = across * (len(columns) * width + 0.2) + 1.5, down * (len(rows) * height + 0.4) + 1
+    fig, axes = subplots(down, across, squeeze=False, figsize=size, layout="compressed")
+    every = math.ceil(max(len(rows), len(columns)) / MOST_LABELS)
+    slanted = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"} if with_numbers else {"rotation": 90}
+    fits = max(map(len, columns)) * 0.1 <= width * every
+    text_style = {"size": 10 if with_numbers else 9 if len(arrays) < 3 else 8, "parse_math": False}
+    for k, ax in enumerate(axes.flat):
+        if k >= len(arrays):
+            ax.axis("off")
+            continue
+        image = ax.imshow(arrays[k], COLOUR_MAP, vmin=vmin, vmax=vmax, aspect=height / width)
+        ax.set_title(titles[k])
+        ax.set_xticks([])
+        ax.set_yticks([])
+        if k + across >= len(arrays):
+            ax.set_xticks(range(0, len(columns), every), columns[::every], **text_style, **({} if fits else slanted))
+            ax.set_xlabel(column_label)
+        if k % across == 0:
+            ax.set_yticks(range(0, len(rows), every), rows[::every], **text_style)
+            ax.set_ylabel(row_label)
+        ax.grid(False)
+        ax.hlines(np.arange(1, len(rows)) - 0.5, -0.5, len(columns) - 0.5, color="#d8d8d8", linewidth=0.5)
+        ax.vlines(np.arange(1, len(columns)) - 0.5, -0.5, len(rows) - 0.5, color="#d8d8d8", linewidth=0.5)
+        ax.tick_params(length=0)
+        ax.spines[:].set(visible=True, color="#999999")
+        for (i, j), text in np.ndenumerate(texts[k]):
+            if with_numbers:
+                colour = ink(image.cmap(image.norm(arrays[k, i, j])))
+                ax.text(j, i, text, ha="center", va="center", color=colour, size=16 if text == "·" else 10)
+            elif not np.isfinite(arrays[k, i, j]):
+                ax.text(j, i, "x", ha="center", va="center", color="black", size=7)
+    if not with_numbers:
+        fig.colorbar(image, ax=axes, shrink=1 / down, anchor=(0, 1), aspect=25, pad=0.02)
+    return fig
+
+
+def ink(colour) -> str:
+    """Black or white, whichever contrasts more with ``colour`` (WCAG relative luminance); always at least 4.5 : 1."""
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in colour[:3]]
+    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    return "white" if 1.05 / (luminance + 0.05) > (luminance + 0.05) / 0.05 else "black"
+
+
+def _describe(arrays, texts, titles, rows, columns, axes) -> str:
+    """What a sighted reader takes from the picture first: what it is, and where its largest values are."""
+    few = len(rows) <= 12 and len(arrays) * len(rows) <= 24
+    kind = "Heat map" if len(arrays) == 1 else f"{len(arrays)} heat maps"
+    parts = [f"{kind}, {len(rows)} by {len(columns)}; {axes}."]
+    for array, text, title in zip(arrays, texts, titles, strict=True):
+        shown = np.where(np.isfinite(array), array, -np.inf)
+        finds = []
+        for i in range(len(rows)) if few else [shown.max(axis=1).argmax()]:
+            largest = text[i, shown[i].argmax()]
+            alike = [columns[j] for j in range(len(columns)) if text[i, j] == largest]
+            found = largest != "·" and np.isfinite(shown[i].max())
+            where = ", ".join(f'"{name}"' for name in alike) if len(alike) <= 12 else f"{len(alike)} columns"
+            finds.append(f'"{rows[i]}": {where} ({largest})' if found else f'"{rows[i]}": none')
+        odd = [("not a number", np.isnan(array)), ("minus infinity", array == -np.inf), ("infinity", array == np.inf)]
+        finds += [f"{hits.sum()} of {array.size} values: {name}" for name, hits in odd if hits.any()]
+        where = f"largest {'in each row' if few else 'of all'}: "
+        parts.append(f"{'' if title is None else title + ', '}{where}{'; '.join(finds)}.")
+    return " ".join(parts)
