@@ -52,3 +52,162 @@ def post_norm(x, sublayer, norm):
 def pre_norm(x, sublayer, norm):
     """Normalise what goes into the sublayer, then add. Calls sublayer and norm once each."""
     return layers.pre_norm(x, sublayer, norm)
+
+
+def _normalised(x, eps, axes=-1, unbiased=False):
+    mean = x.mean(axes, keepdim=True)
+    return (x - mean) / torch.sqrt(x.var(axes, keepdim=True, unbiased=unbiased) + eps)
+
+
+_declare = layer_norm.mistake
+_declare(
+    "unbiased-variance",
+    "Your variance divides by n - 1, torch's default. LayerNorm describes these n numbers; it estimates nothing.",
+    lambda x, gain, bias, eps: gain * _normalised(x, eps, unbiased=True) + bias,
+)
+_declare(
+    "eps-outside-the-root",
+    "Your eps is added to the standard deviation. It belongs to the variance, before the root.",
+    lambda x, gain, bias, eps: gain * (x - x.mean(-1, True)) / (x.std(-1, unbiased=False, keepdim=True) + eps) + bias,
+)
+_declare(
+    "unbiased-and-eps-outside",
+    "Two things at once, and both come with std(): it divides by n - 1, and eps joins the standard deviation instead "
+    "of the variance.",
+    lambda x, gain, bias, eps: gain * (x - x.mean(-1, True)) / (x.std(-1, keepdim=True) + eps) + bias,
+)
+_declare(
+    "eps-forgotten",
+    "The result does not depend on eps. What happens to a token whose features are all equal?",
+    lambda x, gain, bias, eps: gain * _normalised(x, 0) + bias,
+)
+_declare(
+    "over-the-batch",
+    "Your mean runs over the first axis: over other sequences, as in BatchNorm. Each token is normalised on its own.",
+    lambda x, gain, bias, eps: gain * _normalised(x, eps, 0) + bias,
+)
+_declare(
+    "over-length-and-features",
+    "Your mean runs over several axes, so tokens leak into each other. Each token is normalised on its own.",
+    lambda x, gain, bias, eps: gain * _normalised(x, eps, (-2, -1)) + bias,
+    lambda x, gain, bias, eps: gain * _normalised(x, eps, tuple(range(1, x.dim()))) + bias,
+    lambda x, gain, bias, eps: gain * _normalised(x, eps, tuple(range(x.dim()))) + bias,
+)
+_declare(
+    "over-the-length",
+    "Your mean runs over the tokens, feature by feature. Each token is normalised on its own.",
+    lambda x, gain, bias, eps: gain * _normalised(x, eps, -2) + bias,
+    lambda x, gain, bias, eps: gain * _normalised(x, eps, 1) + bias,
+)
+_declare(
+    "divided-by-variance",
+    "You divide by the variance. After that the spread is not 1: which power of the variance has the unit of x?",
+    lambda x, gain, bias, eps: gain * (x - x.mean(-1, True)) / (x.var(-1, unbiased=False, keepdim=True) + eps) + bias,
+)
+_declare(
+    "gain-and-bias-forgotten",
+    "Normalised, and nothing more. Two of your arguments have not been used.",
+    lambda x, gain, bias, eps: _normalised(x, eps),
+)
+_declare("gain-forgotten", "One argument has not been used.", lambda x, gain, bias, eps: _normalised(x, eps) + bias)
+_declare("bias-forgotten", "One argument has not been used.", lambda x, gain, bias, eps: _normalised(x, eps) * gain)
+_declare(
+    "bias-before-gain",
+    "You multiply the bias by the gain as well. Check the order.",
+    lambda x, gain, bias, eps: gain * (_normalised(x, eps) + bias),
+)
+_declare(
+    "mean-not-subtracted",
+    "The spread is right, but the tokens are not centred.",
+    lambda x, gain, bias, eps: gain * x / torch.sqrt(x.var(-1, unbiased=False, keepdim=True) + eps) + bias,
+)
+_declare(
+    "keepdim-forgotten",
+    "After the mean the last axis is gone, so broadcasting meets the wrong axis. Keep it, with size 1.",
+    lambda x, gain, bias, eps: gain * (x - x.mean(-1)) / torch.sqrt(x.var(-1, unbiased=False) + eps) + bias,
+)
+
+
+_declare = feed_forward.mistake
+_declare(
+    "no-activation",
+    "Without a bend in the middle, two linear maps are one linear map.",
+    lambda x, w1, b1, w2, b2: (x @ w1 + b1) @ w2 + b2,
+)
+_declare(
+    "activation-last",
+    "The bend comes at the end, so the result can never be negative. It belongs between the two maps.",
+    lambda x, w1, b1, w2, b2: F.relu((x @ w1 + b1) @ w2 + b2),
+    lambda x, w1, b1, w2, b2: F.relu(F.relu(x @ w1 + b1) @ w2 + b2),
+)
+_declare(
+    "bias-forgotten",
+    "There are two biases. Is each of them added?",
+    lambda x, w1, b1, w2, b2: F.relu(x @ w1) @ w2,
+    lambda x, w1, b1, w2, b2: F.relu(x @ w1) @ w2 + b2,
+    lambda x, w1, b1, w2, b2: F.relu(x @ w1 + b1) @ w2,
+)
+_declare(
+    "activation-before-bias",
+    "You bend first and add the bias then. The bias decides where the bend lies.",
+    lambda x, w1, b1, w2, b2: (F.relu(x @ w1) + b1) @ w2 + b2,
+)
+_declare(
+    "gelu-instead-of-relu",
+    "A different activation: this exercise wants the paper's. BERT's comes later.",
+    lambda x, w1, b1, w2, b2: F.gelu(x @ w1 + b1) @ w2 + b2,
+    lambda x, w1, b1, w2, b2: F.gelu(x @ w1 + b1, approximate="tanh") @ w2 + b2,
+)
+_declare(
+    "weights-transposed",
+    "Rows are tokens: the matrices are used as they are. nn.Linear and F.linear keep them transposed.",
+    lambda x, w1, b1, w2, b2: F.relu(x @ w1.T + b1) @ w2.T + b2,
+    lambda x, w1, b1, w2, b2: F.linear(F.relu(F.linear(x, w1, b1)), w2, b2),
+)
+_declare(
+    "residual-added",
+    "You add x at the end. The residual comes in the next exercise, around this function.",
+    lambda x, w1, b1, w2, b2: x + F.relu(x @ w1 + b1) @ w2 + b2,
+)
+
+
+_no_residual = "No residual: x itself never reaches the sum. What lets a deep stack keep what it has?"
+_other = "This is the other order. Where does the norm stand: after the sum, or before the sublayer?"
+_normed = "The residual comes from the normalised x. The path past the sublayer should carry x itself."
+_no_norm = "The norm has not been used."
+_part = "Only the sublayer's output is normalised. What does this order normalise: a part, or the sum?"
+
+_declare = post_norm.mistake
+_declare("the-other-one", _other, layers.pre_norm)
+_declare(
+    "residual-from-normalised-x",
+    _normed,
+    lambda x, sublayer, norm: norm(x) + sublayer(x),
+    lambda x, sublayer, norm: norm(x) + sublayer(norm(x)),
+    lambda x, sublayer, norm: norm(norm(x) + sublayer(x)),
+    lambda x, sublayer, norm: norm(norm(x) + sublayer(norm(x))),
+)
+_declare(
+    "no-residual", _no_residual, lambda x, sublayer, norm: norm(sublayer(x)), lambda x, sublayer, norm: sublayer(x)
+)
+_declare("norm-of-the-sublayer-only", _part, lambda x, sublayer, norm: x + norm(sublayer(x)))
+_declare("no-norm", _no_norm, lambda x, sublayer, norm: x + sublayer(x))
+_declare(
+    "both-orders",
+    "You normalise before the sublayer and after the sum. Post-norm does one of the two.",
+    lambda x, sublayer, norm: norm(x + sublayer(norm(x))),
+)
+
+_declare = pre_norm.mistake
+_declare("the-other-one", _other, layers.post_norm)
+_declare("residual-from-normalised-x", _normed, lambda x, sublayer, norm: norm(x) + sublayer(norm(x)))
+_declare(
+    "no-residual", _no_residual, lambda x, sublayer, norm: sublayer(norm(x)), lambda x, sublayer, norm: sublayer(x)
+)
+_declare("norm-of-the-sublayer-only", _part, lambda x, sublayer, norm: x + norm(sublayer(x)))
+_declare("no-norm", _no_norm, lambda x, sublayer, norm: x + sublayer(x))
+_declare(
+    "both-orders",
+    "You normalise before the sublayer and after the sum. Pre-norm does one of the two.",
+    lambda x, sublayer, norm: norm(x + sublayer(norm(x))),
+)

@@ -1,0 +1,134 @@
+"""Running a function on inputs and comparing what came back: the checks' lower half."""
+
+import copy
+import os
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+# (relative, absolute). Loose enough for every sound formulation: float32 through log-sum-exp is 1e-4 off at scores
+# of 100. Gradients get ten times as much. Any other dtype must be equal exactly.
+TOLERANCE = {torch.float32: (2e-4, 2e-4), torch.float64: (1e-6, 1e-6)}
+LIBRARIES = tuple(os.path.dirname(f) for f in (os.path.dirname(__file__), os.path.dirname(torch.__file__), os.__file__))
+Verdict = tuple[str, str]  # (slug, sentences)
+
+
+@dataclass
+class Run:
+    """One call of a function on its own copy of the inputs: what came back, or what was raised."""
+
+    output: Any = None
+    error: BaseException | None = None
+    changed: tuple[int, ...] = ()  # the places of the inputs that were changed
+    repeated: tuple[int, ...] = ()  # the places of the inputs that are functions and were called more than once
+
+
+class Counted:
+    """A function that counts its calls."""
+
+    def __init__(self, function: Callable):
+        self.function, self.calls = function, 0
+
+    def __call__(self, *args):
+        self.calls += 1
+        return self.function(*args)
+
+
+def run(function: Callable, args: tuple) -> Run:
+    """Call ``function`` on a copy of ``args``. Whatever it raises is kept, except the learner's own interrupt."""
+    mine = [Counted(arg) if callable(arg) else copy.deepcopy(arg) for arg in args]
+    try:
+        output, error = function(*mine), None
+    except KeyboardInterrupt:
+        raise
+    except BaseException as raised:
+        output, error = None, raised
+    if isinstance(output, Tensor):
+        output = output.detach().clone()  # it may share memory with something that changes later
+    changed = [i for i, arg in enumerate(args) if isinstance(arg, Tensor) and not torch.equal(arg, mine[i])]
+    repeated = [i for i, arg in enumerate(mine) if isinstance(arg, Counted) and arg.calls > 1]
+    return Run(output, error, tuple(changed), tuple(repeated))
+
+
+def gradients(function: Callable, args: tuple) -> dict[int, Tensor | None]:
+    """The gradient of a fixed mixture of the outputs for each floating input (by its place), None where none comes."""
+    mine = list(copy.deepcopy(args))
+    floating = [i for i, arg in enumerate(mine) if isinstance(arg, Tensor) and arg.is_floating_point()]
+    for i in floating:
+        mine[i].requires_grad_()
+    output = function(*mine)
+    if not output.requires_grad:
+        return dict.fromkeys(floating)
+    mixture = (output * torch.arange(1, output.numel() + 1).cos().to(output).reshape(output.shape)).sum()
+    found = torch.autograd.grad(mixture, [mine[i] for i in floating], allow_unused=True)
+    return dict(zip(floating, found, strict=True))
+
+
+def difference(got: Any, wanted: Any, slack: float = 1) -> Verdict | None:
+    """The first respect in which ``got`` is not ``wanted``: type, device, dtype, shape, NaN or infinity, values."""
+    if not isinstance(got, Tensor) or not isinstance(wanted, Tensor):
+        return "wrong-type", f"It returned {describe_type(got)}, wanted a torch.Tensor."
+    for slug, what in (("wrong-device", "device"), ("wrong-dtype", "dtype"), ("wrong-shape", "shape")):
+        mine, right = getattr(got, what), getattr(wanted, what)
+        if mine != right:
+            mine, right = (tuple(mine), tuple(right)) if what == "shape" else (mine, right)
+            return slug, f"The {what} of the result is {mine}, wanted {right}."
+    if wanted.isfinite().all() and not got.isfinite().all():
+        return "not-finite", f"The result holds NaN or infinity, first at index {first(~got.isfinite())}."
+    relative, absolute = TOLERANCE.get(wanted.dtype, (0, 0))
+    close = torch.isclose(got, wanted, rtol=slack * relative, atol=slack * absolute, equal_nan=True)
+    if close.all():
+        return None
+    index = first(~close)
+    mine, right = (f"{t[index].item():.5g}" if t.is_floating_point() else t[index].item() for t in (got, wanted))
+    return "wrong-value", f"The first difference is at index {index}: got {mine}, wanted {right}."
+
+
+def agree(r: Run, mistake: Run) -> bool:
+    """Did the candidate do on this input what the mistake does?"""
+    if r.error or mistake.error:
+        return bool(r.error and mistake.error)
+    return difference(r.output, mistake.output) is None
+
+
+def tells_apart(r: Run, mistake: Run, right: Tensor) -> bool:
+    """Does agreeing on this input tell the mistake from the right answer? An error must be the same, word for word."""
+    if mistake.error:
+        return error_text(r.error) == error_text(mistake.error)
+    return difference(mistake.output, right) is not None
+
+
+def first(where: Tensor) -> tuple[int, ...]:
+    """The index of the first True."""
+    return tuple(where.nonzero()[0].tolist())
+
+
+def describe(arg: Any) -> str:
+    """An input in a few words: a tensor by its shape and dtype."""
+    if isinstance(arg, Tensor):
+        return f"{tuple(arg.shape)} {str(arg.dtype).removeprefix('torch.')}"
+    return "a function" if callable(arg) else repr(arg)
+
+
+def describe_type(value: Any) -> str:
+    """The type in words; the value itself is left alone, it may be an iterator or refuse to be shown."""
+    if value is None:
+        return "nothing (None)"
+    return f"a tuple of {len(value)}" if type(value) is tuple else f"a value of type {type(value).__name__}"
+
+
+def error_text(error: BaseException) -> str:
+    """Type and message, as Python prints them."""
+    text = traceback.format_exception_only(error)[-1].strip()
+    return text if len(text) <= 300 else text[:300] + " ..."
+
+
+def describe_error(error: BaseException) -> str:
+    """Type, message, and the last line outside the libraries on the way to it: the learner's own."""
+    own = [f for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith(LIBRARIES)]
+    line = f' Your line {own[-1].lineno}: "{own[-1].line}".' if own and own[-1].line else ""
+    return error_text(error).rstrip(".") + "." + line
