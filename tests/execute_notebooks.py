@@ -1,4 +1,4 @@
-"""Runs notebooks from a fresh kernel and writes their outputs back: ``python tests/execute_notebooks.py [notebook ...]``.
+"""Runs notebooks in a fresh kernel and writes their outputs back: ``python tests/execute_notebooks.py [FILE ...]``.
 
 Without arguments: all of them. The model is all-MiniLM-L6-v2 and only static figures are stored, so
 that everybody commits the same outputs.

@@ -1,0 +1,47 @@
+"""Calls the public functions with their shape annotations switched on. Run by test_package.py in its own process."""
+
+import sys
+from pathlib import Path
+
+import torch
+from jaxtyping import install_import_hook
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+with install_import_hook("course_utils", "beartype.beartype"):
+    import course_utils
+    from course_utils import (
+        Bert,
+        Encoder,
+        FeedForward,
+        LayerNorm,
+        LearnedEmbeddings,
+        MultiHeadAttention,
+        causal_mask,
+        layer_norm,
+        padding_mask,
+        scaled_dot_product_attention,
+        sinusoidal_positions,
+    )
+    from course_utils.encoder import EncoderOutput
+
+x, ids = torch.randn(2, 5, 8), torch.randint(0, 9, (2, 5))
+real = padding_mask(torch.tensor([3, 5]), 5)
+scaled_dot_product_attention(x, x[:, :3], torch.randn(2, 3, 4))
+scaled_dot_product_attention(x[0], x[0], x[0], causal_mask(5))
+for need_weights in (False, True):
+    MultiHeadAttention(8, 2)(x, x[:, :3], x[:, :3], torch.ones(5, 3).bool(), need_weights)
+    Encoder(2, 8, 2, 16)(x, real[:, None, :], need_weights)
+    Bert(9, 8, 2, 2, 16, 6, with_pooler=True)(ids, ids % 2, real, need_weights)
+    Bert(9, 8, 2, 2, 16, 6)(ids, attention_mask=real.long(), need_weights=need_weights)
+sinusoidal_positions(5, 8)
+LearnedEmbeddings(9, 8, 6)(ids)
+layer_norm(x, torch.ones(8), torch.zeros(8), 1e-5)
+LayerNorm(8)(x[0])
+FeedForward(8, 16)(x)
+course_utils.examples.sky_is_blue()
+course_utils.examples.two_tokens()
+
+try:
+    EncoderOutput(x[0], (), None)  # two axes where three are annotated
+except Exception:
+    print("every shape holds; a wrong one is noticed")

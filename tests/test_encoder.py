@@ -1,0 +1,109 @@
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import nn
+from torch.testing import assert_close
+
+from course_utils import Encoder, EncoderLayer, causal_mask, padding_mask
+
+
+def torch_encoder(ours: Encoder, activation: str, norm_first: bool) -> nn.TransformerEncoder:
+    """nn.TransformerEncoder with the weights of ours."""
+    layer = ours.layers[0]
+    d_model, d_ff = layer.feed_forward.w_1.in_features, layer.feed_forward.w_1.out_features
+    theirs_layer = nn.TransformerEncoderLayer(
+        d_model, layer.attention.n_heads, d_ff, activation=activation, batch_first=True, norm_first=norm_first
+    )
+    norm = nn.LayerNorm(d_model) if norm_first else None
+    theirs = nn.TransformerEncoder(theirs_layer, len(ours.layers), norm, enable_nested_tensor=False)
+    theirs.to(dtype=layer.norm1.gain.dtype)
+    with torch.no_grad():
+        for a, b in zip(ours.layers, theirs.layers, strict=True):
+            for kind in ("weight", "bias"):
+                parts = [getattr(w, kind) for w in (a.attention.w_q, a.attention.w_k, a.attention.w_v)]
+                getattr(b.self_attn, f"in_proj_{kind}").copy_(torch.cat(parts))
+            b.self_attn.out_proj.load_state_dict(a.attention.w_o.state_dict())
+            b.linear1.load_state_dict(a.feed_forward.w_1.state_dict())
+            b.linear2.load_state_dict(a.feed_forward.w_2.state_dict())
+            for mine, other in ((a.norm1, b.norm1), (a.norm2, b.norm2)):
+                other.weight.copy_(mine.gain.normal_(1, 0.1))
+                other.bias.copy_(mine.bias.normal_(0, 0.1))
+    return theirs.eval()
+
+
+@given(n_layers=st.integers(1, 3), n_heads=st.integers(1, 4), batch=st.integers(1, 3), length=st.integers(1, 6))
+@pytest.mark.parametrize("activation", ["relu", "gelu"])
+@pytest.mark.parametrize("norm_first", [False, True])
+def test_equals_torchs_encoder(norm_first, activation, n_layers, n_heads, batch, length):
+    ours = Encoder(n_layers, 4 * n_heads, n_heads, 24, activation=activation, norm_first=norm_first).double().eval()
+    theirs = torch_encoder(ours, activation, norm_first)
+    x = torch.randn(batch, length, 4 * n_heads, dtype=torch.float64)
+    real = padding_mask(torch.randint(1, length + 1, (batch,)), length)
+    for mask, hide in (
+        (None, {}),
+        (real[:, None, :], {"src_key_padding_mask": ~real}),
+        (causal_mask(length), {"mask": ~causal_mask(length)}),
+    ):
+        expected = theirs(x, **hide)
+        for need_weights in (False, True):
+            output = ours(x, mask, need_weights).last_hidden_state
+            assert_close(output[real], expected[real], atol=1e-12, rtol=0)
+
+
+def test_what_an_encoder_returns():
+    encoder = Encoder(n_layers=3, d_model=8, n_heads=2, d_ff=16)
+    x = torch.randn(2, 5, 8)
+    out = encoder(x)
+    assert len(out.hidden_states) == 4 and out.attention_weights is None
+    assert out.hidden_states[0] is x and out.hidden_states[-1] is out.last_hidden_state
+    out = encoder(x, need_weights=True)
+    assert [tuple(weights.shape) for weights in out.attention_weights] == [(2, 2, 5, 5)] * 3
+    one_by_one = x
+    for layer, state in zip(encoder.layers, out.hidden_states[1:], strict=True):
+        one_by_one = layer(one_by_one, need_weights=True)[0]
+        assert torch.equal(one_by_one, state)
+
+
+def test_pre_norm_ends_with_a_norm():
+    encoder = Encoder(n_layers=2, d_model=8, n_heads=2, d_ff=16, norm_first=True)
+    out = encoder(100 * torch.randn(1, 3, 8)).last_hidden_state
+    assert_close(out.mean(-1), torch.zeros(1, 3), atol=1e-6, rtol=0)
+
+
+def test_shuffling_the_tokens_shuffles_the_output():
+    encoder = Encoder(n_layers=2, d_model=8, n_heads=2, d_ff=16).double()
+    x, order = torch.randn(2, 6, 8, dtype=torch.float64), torch.randperm(6)
+    shuffled = encoder(x[:, order]).last_hidden_state
+    assert_close(shuffled, encoder(x).last_hidden_state[:, order], atol=1e-12, rtol=0)
+
+
+def test_dropout_acts_only_in_training():
+    layer = EncoderLayer(8, 2, 16, dropout=0.5)
+    x = torch.randn(1, 4, 8)
+    assert not torch.equal(layer(x)[0], layer(x)[0])
+    layer.eval()
+    assert torch.equal(layer(x)[0], layer(x)[0])
+
+
+@pytest.mark.parametrize("norm_first", [False, True])
+def test_gradients(norm_first):
+    encoder = Encoder(2, 4, 2, 6, activation="gelu", norm_first=norm_first).double()
+    x = torch.randn(1, 3, 4, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(lambda x: encoder(x, causal_mask(3)).last_hidden_state, x)
+
+
+@pytest.mark.parametrize(
+    "call, error, message",
+    [
+        (lambda: Encoder(0, 8, 2, 16), ValueError, "n_layers must be at least 1, got 0"),
+        (lambda: Encoder(1, 8, 3, 16), ValueError, "multiple of n_heads, got d_model=8 and n_heads=3"),
+        (lambda: EncoderLayer(8, 2, 16, dropout=1.5), ValueError, r"dropout must lie in \[0, 1\), got 1.5"),
+        (lambda: EncoderLayer(8, 2, 16, activation="swish"), ValueError, "activation must be one of"),
+        (lambda: Encoder(1, 8, 2, 16)(torch.ones(5, 8)), ValueError, r"query has shape \(5, 8\); expected \(batch"),
+        (lambda: Encoder(1, 8, 2, 16)(torch.ones(1, 5, 8), torch.ones(5, 4).bool()), ValueError, "mask has shape"),
+    ],
+)
+def test_bad_input(call, error, message):
+    with pytest.raises(error, match=message):
+        call()

@@ -1,0 +1,49 @@
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from course_utils import causal_mask, padding_mask
+
+
+@given(st.integers(1, 12))
+def test_causal_mask_lets_each_position_see_itself_and_the_past(length):
+    mask = causal_mask(length)
+    assert mask.dtype == torch.bool and mask.shape == (length, length)
+    for query in range(length):
+        for key in range(length):
+            assert mask[query, key] == (key <= query)
+
+
+@given(st.integers(1, 8).flatmap(lambda n: st.tuples(st.just(n), st.lists(st.integers(0, n), max_size=5))))
+def test_padding_mask_marks_the_first_tokens(case):
+    max_length, lengths = case
+    mask = padding_mask(torch.tensor(lengths, dtype=torch.long), max_length)
+    assert mask.dtype == torch.bool
+    assert mask.tolist() == [[position < length for position in range(max_length)] for length in lengths]
+
+
+@pytest.mark.parametrize(
+    "length, error, message",
+    [(0, ValueError, "length must be at least 1, got 0"), (2.0, TypeError, "length must be an int, got float")],
+)
+def test_bad_causal_mask(length, error, message):
+    with pytest.raises(error, match=message):
+        causal_mask(length)
+
+
+@pytest.mark.parametrize(
+    "lengths, max_length, error, message",
+    [
+        (torch.tensor([1, 5]), 4, ValueError, r"lengths must lie in 0..max_length=4, got \[1, 5\]"),
+        (torch.tensor([-1]), 4, ValueError, "lengths must lie in"),
+        (torch.tensor([1.0]), 4, TypeError, "lengths must be an integer tensor, got torch.float32"),
+        (torch.tensor([True]), 4, TypeError, "lengths must be an integer tensor, got torch.bool"),
+        ([1, 2], 4, TypeError, "lengths must be an integer tensor, got list"),
+        (torch.tensor([[1]]), 4, ValueError, r"lengths has shape \(1, 1\); expected one axis"),
+        (torch.tensor([1]), 0, ValueError, "max_length must be at least 1, got 0"),
+    ],
+)
+def test_bad_padding_mask(lengths, max_length, error, message):
+    with pytest.raises(error, match=message):
+        padding_mask(lengths, max_length)

@@ -1,0 +1,92 @@
+"""The package as a whole: what imports what, how much of it there is, and the two commands."""
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import course_utils
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "course_utils"
+GROUND = ["_expect", "attention", "masks", "embeddings", "layers"]
+REFERENCE = [*GROUND, "encoder", "bert"]
+
+
+def imports(module: str) -> set[str]:
+    found = set()
+    for node in ast.walk(ast.parse((PACKAGE / f"{module}.py").read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found.add(node.module)
+    return {name for name in found if name.split(".")[0] not in sys.stdlib_module_names}
+
+
+@pytest.mark.parametrize("module", GROUND)
+def test_the_ground_floor_imports_torch_and_nothing_else(module):
+    outside = {name.split(".")[0] for name in imports(module)} - {"course_utils"}
+    assert outside <= {"torch", "jaxtyping"}
+    assert {name for name in imports(module) if name.startswith("course_utils")} <= {"course_utils._expect"}
+
+
+@pytest.mark.parametrize("module", REFERENCE)
+def test_no_reference_module_reaches_up(module):
+    upper = ("models", "compare", "examples", "show", "checks", "language", "training")
+    assert not {name for name in imports(module) if name.split(".")[-1] in upper}
+
+
+def test_importing_the_package_loads_nothing_heavy():
+    code = "import sys, course_utils; print(sorted({'transformers', 'matplotlib', 'bertviz', 'scipy'} & set(sys.modules)))"
+    assert subprocess.check_output([sys.executable, "-c", code], cwd=ROOT, text=True) == "[]\n"
+
+
+def test_the_reference_modules_stay_small():
+    assert sum(len((PACKAGE / f"{module}.py").read_text().splitlines()) for module in REFERENCE) < 900
+
+
+@pytest.mark.parametrize("name", course_utils.__all__)
+def test_every_public_name_is_there_and_explained(name):
+    assert len(getattr(course_utils, name).__doc__) > 20
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'attention_is_all'"):
+        course_utils.attention_is_all  # noqa: B018
+
+
+def commands() -> list[str]:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    return re.findall(r"```bash\n(python3 -m venv [^\n]+)\n```", readme)
+
+
+def test_the_readme_has_two_commands_of_one_line_each():
+    learn, test = commands()
+    assert learn.endswith("notebooks/00_start_here.ipynb") and "pytest" in test
+    shared = test[: test.rindex(" && ")]
+    assert learn.startswith(shared), "both install the same way"
+
+
+def test_ci_runs_exactly_the_readmes_test_command():
+    assert commands()[1] in (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
+
+
+def test_the_tested_set_lies_within_the_ranges():
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    ranges = {name.lower() for name in re.findall(r'^    "([\w-]+)>=', project, flags=re.MULTILINE)}
+    pins = {
+        line.split("==")[0].lower() for line in (ROOT / "requirements.txt").read_text().splitlines() if "==" in line
+    }
+    assert pins == ranges
+
+
+def test_shapes_in_the_signatures_are_true():
+    """Every shape annotation is checked while the public functions run (jaxtyping and beartype)."""
+    result = subprocess.run(
+        [sys.executable, "shapes_at_run_time.py"], cwd=ROOT / "tests", capture_output=True, text=True
+    )
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == "every shape holds; a wrong one is noticed\n"
