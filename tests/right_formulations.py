@@ -1,0 +1,551 @@
+"""For each exercise of lessons 01-08, right answers in other words: loops, einsum, the library, NumPy where allowed.
+
+Every check must accept all of them. ``RIGHT[name]`` is a list of functions.
+"""
+
+import math
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from einops import rearrange, repeat
+
+from course_utils import check
+
+RIGHT = {name: [] for name in check.EXERCISES}
+
+
+def right(name):
+    def remember(function):
+        RIGHT[name].append(function)
+        return function
+
+    return remember
+
+
+# Lesson 01
+
+
+@right("dot_product_scores")
+def _(query, key):
+    return torch.einsum("qd,kd->qk", query, key)
+
+
+@right("dot_product_scores")
+def _(query, key):
+    return torch.stack([torch.stack([(q * k).sum() for k in key]) for q in query])
+
+
+@right("dot_product_scores")
+def _(query, key):
+    return (query[:, None, :] * key[None, :, :]).sum(-1)
+
+
+@right("dot_product_scores")
+def _(query, key):
+    return F.linear(query, key)
+
+
+@right("softmax")
+def _(scores):
+    return F.softmax(scores, dim=-1)
+
+
+@right("softmax")
+def _(scores):
+    e = torch.exp(scores - scores.max(dim=-1, keepdim=True).values)
+    return e / e.sum(dim=-1, keepdim=True)
+
+
+@right("softmax")
+def _(scores):
+    return torch.exp(scores - torch.logsumexp(scores, dim=-1, keepdim=True))
+
+
+@right("softmax")
+def _(scores):
+    return scores.log_softmax(-1).exp()
+
+
+@right("softmax")
+def _(scores):
+    shifted = scores - scores.detach().amax(-1, keepdim=True)  # a constant shift has no gradient: this is right
+    return shifted.exp() / shifted.exp().sum(-1)[..., None]
+
+
+@right("softmax")
+def _(scores):
+    rows = [row - row.max() for row in scores.reshape(-1, scores.shape[-1])]
+    return torch.stack([row.exp() / row.exp().sum() for row in rows]).reshape(scores.shape)
+
+
+@right("softmax")
+def _(scores):
+    return 1 / torch.exp(scores[..., None, :] - scores[..., :, None]).sum(-1)  # pairwise differences
+
+
+@right("attend")
+def _(weights, value):
+    return torch.einsum("qk,kd->qd", weights, value)
+
+
+@right("attend")
+def _(weights, value):
+    return torch.stack([sum(w * v for w, v in zip(row, value, strict=True)) for row in weights])
+
+
+@right("attend")
+def _(weights, value):
+    return (weights[:, :, None] * value).sum(dim=1)
+
+
+@right("attend")
+def _(weights, value):
+    return (value.T @ weights.T).T
+
+
+# Lesson 02
+
+
+@right("scaled_dot_product_attention")
+def _(query, key, value):
+    return F.scaled_dot_product_attention(query, key, value)
+
+
+@right("scaled_dot_product_attention")
+def _(query, key, value):
+    scores = torch.einsum("...qd,...kd->...qk", query, key) / math.sqrt(query.size(-1))
+    return torch.einsum("...qk,...kd->...qd", scores.softmax(-1), value)
+
+
+@right("scaled_dot_product_attention")
+def _(query, key, value):
+    query = query * key.shape[-1] ** -0.5  # scaled before the product
+    return F.softmax(query @ key.mT, dim=-1) @ value
+
+
+@right("scaled_dot_product_attention")
+def _(query, key, value):
+    d_k = torch.tensor(key.shape[-1], dtype=query.dtype)
+    e = torch.exp(torch.matmul(query, key.transpose(-2, -1)) / torch.sqrt(d_k))
+    return (e @ value) / e.sum(-1, keepdim=True)  # divided after the mixing
+
+
+@right("scaled_dot_product_attention")
+def _(query, key, value):
+    if query.dim() > 2:
+        parts = zip(query, key, value, strict=True)
+        return torch.stack([RIGHT["scaled_dot_product_attention"][4](*part) for part in parts])
+    return torch.stack([((key @ q) / math.sqrt(len(q))).softmax(0) @ value for q in query])
+
+
+@right("softmax_with_temperature")
+def _(scores, temperature):
+    return F.softmax(scores * (1 / temperature), dim=-1)
+
+
+@right("softmax_with_temperature")
+def _(scores, temperature):
+    e = torch.exp((scores - scores.amax(-1, keepdim=True)) / temperature)
+    return e / e.sum(-1, keepdim=True)
+
+
+@right("softmax_with_temperature")
+def _(scores, temperature):
+    scaled = scores.div(temperature)
+    return (scaled - scaled.logsumexp(-1, keepdim=True)).exp()
+
+
+@right("softmax_with_temperature")
+def _(scores, temperature):
+    logs = scores.log_softmax(-1) / temperature  # the weights to the power 1/T, shared out again
+    return logs.softmax(-1)
+
+
+# Lesson 03
+
+
+@right("causal_mask")
+def _(length):
+    return torch.tril(torch.ones(length, length)).bool()
+
+
+@right("causal_mask")
+def _(length):
+    return torch.arange(length)[:, None] >= torch.arange(length)
+
+
+@right("causal_mask")
+def _(length):
+    return torch.tensor([[key <= query for key in range(length)] for query in range(length)])
+
+
+@right("causal_mask")
+def _(length):
+    return torch.from_numpy(np.tril(np.ones((length, length), dtype=bool)))
+
+
+@right("causal_mask")
+def _(length):
+    return ~torch.ones(length, length, dtype=torch.bool).triu(1)
+
+
+@right("padding_mask")
+def _(lengths, max_length):
+    return torch.arange(max_length).expand(len(lengths), -1) < lengths.unsqueeze(1)
+
+
+@right("padding_mask")
+def _(lengths, max_length):
+    mask = torch.zeros(len(lengths), max_length, dtype=torch.bool)
+    for row, length in enumerate(lengths):
+        mask[row, :length] = True
+    return mask
+
+
+@right("padding_mask")
+def _(lengths, max_length):
+    return torch.tensor([[True] * n + [False] * (max_length - n) for n in lengths.tolist()])
+
+
+@right("padding_mask")
+def _(lengths, max_length):
+    return torch.from_numpy(np.arange(max_length)[None, :] < lengths.numpy()[:, None])
+
+
+@right("padding_mask")
+def _(lengths, max_length):
+    ends = F.one_hot(lengths, max_length + 1)[:, :max_length]
+    return ends.cumsum(-1) == 0
+
+
+@right("masked_softmax")
+def _(scores, mask):
+    weights = scores.masked_fill(~mask, float("-inf")).softmax(-1)
+    return weights.nan_to_num(0.0)
+
+
+@right("masked_softmax")
+def _(scores, mask):
+    return torch.softmax(scores.masked_fill(mask == 0, -1e9), dim=-1) * mask
+
+
+@right("masked_softmax")
+def _(scores, mask):
+    e = torch.exp(scores - scores.amax(-1, keepdim=True)) * mask
+    return e / e.sum(-1, keepdim=True).clamp_min(1e-30)
+
+
+@right("masked_softmax")
+def _(scores, mask):
+    weights = scores.softmax(-1) * mask  # after softmax, but shared out again
+    total = weights.sum(-1, keepdim=True)
+    return weights / torch.where(total == 0, torch.ones_like(total), total)
+
+
+@right("masked_softmax")
+def _(scores, mask):
+    filled = torch.where(mask, scores, torch.tensor(-torch.inf, dtype=scores.dtype))
+    weights = filled.softmax(-1)
+    return torch.where(mask.any(-1, keepdim=True), weights, torch.zeros_like(weights))
+
+
+@right("masked_softmax")
+def _(scores, mask):
+    rows, masks = scores.reshape(-1, scores.shape[-1]), mask.expand_as(scores).reshape(-1, scores.shape[-1])
+    result = torch.zeros_like(rows)
+    for i, (row, visible) in enumerate(zip(rows, masks, strict=True)):
+        if visible.any():
+            result[i, visible] = row[visible].softmax(0)
+    return result.view_as(scores)
+
+
+# Lesson 04
+
+
+@right("split_heads")
+def _(x, n_heads):
+    return rearrange(x, "b l (h d) -> b h l d", h=n_heads)
+
+
+@right("split_heads")
+def _(x, n_heads):
+    return torch.stack(x.chunk(n_heads, dim=-1), dim=1)
+
+
+@right("split_heads")
+def _(x, n_heads):
+    return x.unflatten(-1, (n_heads, x.size(-1) // n_heads)).permute(0, 2, 1, 3)
+
+
+@right("split_heads")
+def _(x, n_heads):
+    width = x.shape[-1] // n_heads
+    return torch.stack([x[..., h * width : (h + 1) * width] for h in range(n_heads)]).transpose(0, 1).contiguous()
+
+
+@right("merge_heads")
+def _(x):
+    return rearrange(x, "b h l d -> b l (h d)")
+
+
+@right("merge_heads")
+def _(x):
+    return torch.cat([x[:, head] for head in range(x.shape[1])], dim=-1)
+
+
+@right("merge_heads")
+def _(x):
+    batch, heads, length, width = x.shape
+    return x.transpose(1, 2).contiguous().view(batch, length, heads * width)
+
+
+@right("merge_heads")
+def _(x):
+    return torch.cat(x.unbind(1), dim=2)
+
+
+@right("multi_head_attention")
+def _(x, w_q, w_k, w_v, w_o, n_heads):
+    query, key, value = (rearrange(x @ w, "b l (h d) -> b h l d", h=n_heads) for w in (w_q, w_k, w_v))
+    return rearrange(F.scaled_dot_product_attention(query, key, value), "b h l d -> b l (h d)") @ w_o
+
+
+@right("multi_head_attention")
+def _(x, w_q, w_k, w_v, w_o, n_heads):
+    heads = []
+    for q, k, v in zip(w_q.chunk(n_heads, -1), w_k.chunk(n_heads, -1), w_v.chunk(n_heads, -1), strict=True):
+        scores = (x @ q) @ (x @ k).transpose(1, 2) / math.sqrt(q.shape[1])
+        heads.append(scores.softmax(-1) @ (x @ v))
+    return torch.cat(heads, dim=-1) @ w_o
+
+
+@right("multi_head_attention")
+def _(x, w_q, w_k, w_v, w_o, n_heads):
+    q, k, v = (torch.einsum("bld,dhe->bhle", x, w.unflatten(1, (n_heads, -1))) for w in (w_q, w_k, w_v))
+    weights = torch.einsum("bhqe,bhke->bhqk", q / q.shape[-1] ** 0.5, k).softmax(-1)
+    return torch.einsum("bhqk,bhke,heo->bqo", weights, v, w_o.unflatten(0, (n_heads, -1)))
+
+
+@right("multi_head_attention")
+def _(x, w_q, w_k, w_v, w_o, n_heads):
+    # A sum after all: each head through its own rows of W_O.
+    split = [w.chunk(n_heads, -1) for w in (w_q, w_k, w_v)]
+    return sum(
+        ((x @ q) @ (x @ k).mT / q.shape[1] ** 0.5).softmax(-1) @ (x @ v) @ o
+        for q, k, v, o in zip(*split, w_o.chunk(n_heads, 0), strict=True)
+    )
+
+
+# Lesson 05
+
+
+@right("sinusoidal_positions")
+def _(length, d_model):
+    table = torch.zeros(length, d_model)
+    position = torch.arange(length).unsqueeze(1)
+    speed = torch.exp(torch.arange(0, d_model, 2) * (-math.log(10000.0) / d_model))
+    table[:, 0::2] = torch.sin(position * speed)
+    table[:, 1::2] = torch.cos(position * speed)
+    return table
+
+
+@right("sinusoidal_positions")
+def _(length, d_model):
+    def entry(t, column):
+        angle = t / 10000 ** ((column - column % 2) / d_model)
+        return math.cos(angle) if column % 2 else math.sin(angle)
+
+    return torch.tensor([[entry(t, column) for column in range(d_model)] for t in range(length)])
+
+
+@right("sinusoidal_positions")
+def _(length, d_model):
+    pair = np.arange(d_model) // 2
+    angle = np.arange(length)[:, None] / np.power(10000, 2 * pair / d_model)
+    return torch.from_numpy(np.where(np.arange(d_model) % 2 == 0, np.sin(angle), np.cos(angle)).astype(np.float32))
+
+
+@right("sinusoidal_positions")
+def _(length, d_model):
+    angle = torch.outer(torch.arange(length).float(), 10000.0 ** (-torch.arange(0, d_model, 2) / d_model))
+    turns = torch.polar(torch.ones_like(angle), math.pi / 2 - angle)  # real part sine, imaginary part cosine
+    return torch.view_as_real(turns).reshape(length, d_model)
+
+
+@right("add_positions")
+def _(x, positions):
+    return torch.add(x, positions.narrow(0, 0, x.size(-2)))
+
+
+@right("add_positions")
+def _(x, positions):
+    return torch.stack([x[..., t, :] + positions[t] for t in range(x.shape[-2])], dim=-2)
+
+
+@right("add_positions")
+def _(x, positions):
+    return x + F.embedding(torch.arange(x.shape[-2]), positions).expand(x.shape)
+
+
+@right("add_positions")
+def _(x, positions):
+    flat = x.flatten(0, -3) if x.dim() > 3 else x
+    return (flat + positions[: x.shape[-2], :]).reshape(x.shape)
+
+
+# Lesson 06
+
+
+@right("layer_norm")
+def _(x, gain, bias, eps):
+    return F.layer_norm(x, gain.shape, gain, bias, eps)
+
+
+@right("layer_norm")
+def _(x, gain, bias, eps):
+    centred = x - x.mean(-1, keepdim=True)
+    return centred * torch.rsqrt((centred**2).mean(-1, keepdim=True) + eps) * gain + bias
+
+
+@right("layer_norm")
+def _(x, gain, bias, eps):
+    n = x.shape[-1]
+    mean = x.sum(-1, keepdim=True) / n
+    variance = x.var(-1, keepdim=True) * (n - 1) / n
+    return (x - mean) / (variance + eps) ** 0.5 * gain + bias
+
+
+@right("layer_norm")
+def _(x, gain, bias, eps):
+    rows = [(r - r.mean()) / (r.pow(2).mean() - r.mean() ** 2 + eps).sqrt() for r in x.reshape(-1, x.shape[-1])]
+    return torch.stack(rows).view(x.shape) * gain + bias
+
+
+@right("layer_norm")
+def _(x, gain, bias, eps):
+    spread = torch.sqrt(x.std(-1, correction=0, keepdim=True) ** 2 + eps)
+    return gain * ((x - x.mean(-1, keepdim=True)) / spread) + bias
+
+
+@right("feed_forward")
+def _(x, w1, b1, w2, b2):
+    return F.linear(F.relu(F.linear(x, w1.T, b1)), w2.T, b2)
+
+
+@right("feed_forward")
+def _(x, w1, b1, w2, b2):
+    hidden = torch.einsum("...d,df->...f", x, w1) + b1
+    return torch.einsum("...f,fd->...d", hidden.clamp(min=0), w2) + b2
+
+
+@right("feed_forward")
+def _(x, w1, b1, w2, b2):
+    hidden = x.matmul(w1).add(b1)
+    return torch.where(hidden > 0, hidden, 0.0).matmul(w2).add(b2)
+
+
+@right("feed_forward")
+def _(x, w1, b1, w2, b2):
+    hidden = torch.relu_(x @ w1 + b1)  # in place, but on a tensor of its own
+    return sum(hidden[..., i, None] * w2[i] for i in range(len(w2))) + b2
+
+
+@right("post_norm")
+def _(x, sublayer, norm):
+    total = sublayer(x) + x
+    return norm(total)
+
+
+@right("post_norm")
+def _(x, sublayer, norm):
+    total = x.clone()
+    total += sublayer(x)
+    return norm(total)
+
+
+@right("post_norm")
+def _(x, sublayer, norm):
+    return norm(torch.stack([x, sublayer(x)]).sum(0))
+
+
+@right("pre_norm")
+def _(x, sublayer, norm):
+    change = sublayer(norm(x))
+    return change + x
+
+
+@right("pre_norm")
+def _(x, sublayer, norm):
+    normed = norm(x)
+    return torch.add(x, sublayer(normed))
+
+
+@right("pre_norm")
+def _(x, sublayer, norm):
+    total = x.clone()
+    total += sublayer(norm(x))
+    return total
+
+
+# Lesson 07
+
+
+@right("encoder_layer")
+def _(x, attention, feed_forward, norm1, norm2):
+    middle = norm1(x + attention(x))
+    return norm2(middle + feed_forward(middle))
+
+
+@right("encoder_layer")
+def _(x, attention, feed_forward, norm1, norm2):
+    for sublayer, norm in ((attention, norm1), (feed_forward, norm2)):
+        x = norm(torch.add(sublayer(x), x))
+    return x
+
+
+@right("encoder_layer")
+def _(x, attention, feed_forward, norm1, norm2):
+    post_norm = check.EXERCISES["post_norm"].reference
+    return post_norm(post_norm(x, attention, norm1), feed_forward, norm2)
+
+
+@right("encoder_layer")
+def _(x, attention, feed_forward, norm1, norm2):
+    total = x.clone()
+    total += attention(x)
+    x = norm1(total)
+    return norm2(torch.stack([feed_forward(x), x]).sum(0))
+
+
+# Lesson 08
+
+
+@right("bert_embeddings")
+def _(ids, segments, word, position, segment, norm):
+    places = torch.arange(ids.shape[1]).expand_as(ids)
+    return norm(F.embedding(ids, word) + F.embedding(places, position) + F.embedding(segments, segment))
+
+
+@right("bert_embeddings")
+def _(ids, segments, word, position, segment, norm):
+    rows = []
+    for row, parts in zip(ids, segments, strict=True):
+        tokens = [word[i] + position[t] + segment[s] for t, (i, s) in enumerate(zip(row, parts, strict=True))]
+        rows.append(norm(torch.stack(tokens)))
+    return torch.stack(rows)
+
+
+@right("bert_embeddings")
+def _(ids, segments, word, position, segment, norm):
+    words = F.one_hot(ids, len(word)).to(word.dtype) @ word
+    parts = F.one_hot(segments, len(segment)).to(word.dtype) @ segment
+    places = repeat(position[: ids.shape[1]], "l d -> b l d", b=len(ids))
+    return norm(words + places + parts)
+
+
+@right("bert_embeddings")
+def _(ids, segments, word, position, segment, norm):
+    first, second = segment
+    chosen = torch.where(segments[..., None] == 0, first, second)
+    return norm(torch.index_select(word, 0, ids.flatten()).unflatten(0, ids.shape) + chosen + position[: len(ids[0])])

@@ -1,0 +1,386 @@
+"""The checks of the exercises: right answers pass, wrong ones are named, and nothing is raised at the learner."""
+
+import subprocess
+import sys
+
+import pytest
+import torch
+from right_formulations import RIGHT
+
+from course_utils import check
+from course_utils.checks.engine import GO_ON, CheckResult, Exercise, exercise
+
+EXERCISES = check.EXERCISES
+DIFFERENTIABLE = [name for name, each in EXERCISES.items() if each.gradients]
+MISTAKES = [
+    pytest.param(name, slug, way, id=f"{name}-{slug}-{number}")
+    for name, each in EXERCISES.items()
+    for slug, (_, ways) in each.mistakes.items()
+    for number, way in enumerate(ways)
+]
+every_exercise = pytest.mark.parametrize("name", EXERCISES)
+every_differentiable = pytest.mark.parametrize("name", DIFFERENTIABLE)
+
+
+def reference(name):
+    return EXERCISES[name].reference
+
+
+def verdict(name, candidate):
+    """The result of the check, which must hang together whatever it says."""
+    result = getattr(check, name)(candidate)
+    assert isinstance(result, CheckResult)
+    assert result.passed is (result.mistake is None) is bool(result)
+    assert result.function is (candidate if result.passed else reference(name))
+    assert result.message.startswith(name) and result.message.endswith(GO_ON) is not result.passed
+    return result
+
+
+def test_the_exercises_are_those_of_the_lessons():
+    signatures = """
+        dot_product_scores(query, key)  softmax(scores)  attend(weights, value)
+        scaled_dot_product_attention(query, key, value)  softmax_with_temperature(scores, temperature)
+        causal_mask(length)  padding_mask(lengths, max_length)  masked_softmax(scores, mask)
+        split_heads(x, n_heads)  merge_heads(x)  multi_head_attention(x, w_q, w_k, w_v, w_o, n_heads)
+        sinusoidal_positions(length, d_model)  add_positions(x, positions)
+        layer_norm(x, gain, bias, eps)  feed_forward(x, w1, b1, w2, b2)
+        post_norm(x, sublayer, norm)  pre_norm(x, sublayer, norm)
+        encoder_layer(x, attention, feed_forward, norm1, norm2)
+        bert_embeddings(ids, segments, word, position, segment, norm)"""
+    declared = [f"{name}({', '.join(each.arguments)})" for name, each in EXERCISES.items()]
+    wanted = [part.strip() for line in signatures.splitlines() for part in line.split("  ") if part.strip()]
+    assert sorted(declared) == sorted(wanted)
+
+
+@every_exercise
+def test_has_a_docstring_and_its_own_name(name):
+    assert len(getattr(check, name).__doc__) > 30
+    assert getattr(check, name).name == name
+
+
+@every_exercise
+def test_reference_passes_and_the_message_says_what_was_proved(name):
+    result = verdict(name, reference(name))
+    assert result.passed
+    assert f"{len(EXERCISES[name].cases())} inputs" in result.message
+    assert ("gradients" in result.message) is (name in DIFFERENTIABLE)
+
+
+@every_exercise
+def test_has_at_least_three_other_formulations(name):
+    assert len(RIGHT[name]) >= 3
+
+
+@pytest.mark.parametrize(
+    "name, candidate",
+    [pytest.param(name, f, id=f"{name}-{i}") for name, functions in RIGHT.items() for i, f in enumerate(functions)],
+)
+def test_right_formulations_pass(name, candidate):
+    result = verdict(name, candidate)
+    assert result.passed, result.message
+
+
+@pytest.mark.parametrize("name, slug, way", MISTAKES)
+def test_known_mistake_is_named_with_its_hint(name, slug, way):
+    result = verdict(name, way)
+    assert result.mistake == slug
+    assert EXERCISES[name].mistakes[slug][0] in result.message
+
+
+def stub(*args):
+    """What stands in the lesson."""
+    ...
+
+
+def returns_ellipsis(*args):
+    return ...
+
+
+def not_implemented(*args):
+    raise NotImplementedError("exercise")
+
+
+@every_exercise
+@pytest.mark.parametrize("candidate", [stub, returns_ellipsis, not_implemented, lambda *args: None, None, ...])
+def test_not_attempted(name, candidate):
+    assert verdict(name, candidate).mistake == "not-attempted"
+
+
+@every_exercise
+def test_computes_but_returns_nothing(name):
+    def candidate(*args):
+        result = reference(name)(*args)  # noqa: F841
+
+    assert verdict(name, candidate).mistake == "returns-nothing"
+
+
+@every_exercise
+def test_a_result_instead_of_the_function(name):
+    each = EXERCISES[name]
+    assert verdict(name, each.reference(*each.cases()[0])).mistake == "not-a-function"
+
+
+class Unprintable(Exception):
+    def __str__(self):
+        raise RuntimeError("no text")
+
+
+@every_exercise
+@pytest.mark.parametrize(
+    "error", [ValueError("by the learner"), SystemExit(3), GeneratorExit(), Unprintable()], ids=repr
+)
+def test_raised(name, error):
+    def candidate(*args):
+        raise error  # the learner's own line
+
+    result = verdict(name, candidate)
+    assert result.mistake == "raised"
+    assert type(error).__name__ in result.message
+    assert "raise error  # the learner's own line" in result.message
+
+
+def test_raised_inside_a_library_still_shows_the_learners_line():
+    def candidate(query, key):
+        return torch.einsum("ij,jk->ikz", query, key)
+
+    message = verdict("dot_product_scores", candidate).message
+    assert "RuntimeError" in message and 'torch.einsum("ij,jk->ikz", query, key)' in message
+
+
+def test_wrong_number_of_arguments_is_a_verdict():
+    assert "TypeError" in verdict("softmax", lambda: 1).message
+
+
+def test_endless_recursion_is_a_verdict():
+    def candidate(scores):
+        return candidate(scores)
+
+    assert "RecursionError" in verdict("softmax", candidate).message
+
+
+def test_the_learners_own_interrupt_goes_through():
+    def candidate(scores):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        check.softmax(candidate)
+
+
+@every_exercise
+@pytest.mark.parametrize("change", [lambda t: (t, t), lambda t: t.tolist(), lambda t: t.numpy(), lambda t: "text"])
+def test_wrong_type(name, change):
+    result = verdict(name, lambda *args: change(reference(name)(*args)))
+    assert result.mistake == "wrong-type"
+    assert "torch.Tensor" in result.message
+
+
+def test_an_iterator_is_not_exhausted():
+    def numbers():
+        raise AssertionError("somebody looked")
+        yield
+
+    assert verdict("softmax", lambda scores: numbers()).mistake == "wrong-type"
+
+
+@every_exercise
+def test_wrong_dtype(name):
+    result = verdict(name, lambda *args: reference(name)(*args).to(torch.float16))
+    assert result.mistake == "wrong-dtype"
+    assert "torch.float16" in result.message
+
+
+@every_exercise
+def test_wrong_device(name):
+    assert verdict(name, lambda *args: reference(name)(*args).to("meta")).mistake == "wrong-device"
+
+
+@every_exercise
+def test_wrong_shape_gives_both_shapes(name):
+    each = EXERCISES[name]
+    shape = tuple(each.reference(*each.cases()[0]).shape)
+    result = verdict(name, lambda *args: reference(name)(*args)[None])
+    assert result.mistake == "wrong-shape"
+    assert str((1, *shape)) in result.message and str(shape) in result.message
+
+
+@every_exercise
+def test_wrong_value_gives_the_first_index(name):
+    def candidate(*args):
+        result = reference(name)(*args).clone(memory_format=torch.contiguous_format)
+        last = result.view(-1)[-1:]
+        last.copy_(~last if last.dtype == torch.bool else last + 0.01)
+        return result
+
+    each = EXERCISES[name]
+    index = tuple(size - 1 for size in each.reference(*each.cases()[0]).shape)
+    result = verdict(name, candidate)
+    assert result.mistake == "wrong-value"
+    assert f"index {index}: got" in result.message
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf"), -float("inf")])
+@pytest.mark.parametrize("name", [*DIFFERENTIABLE, "sinusoidal_positions"])
+def test_not_finite(name, bad):
+    def candidate(*args):
+        result = reference(name)(*args).clone(memory_format=torch.contiguous_format)
+        result.view(-1)[0] = bad
+        return result
+
+    assert verdict(name, candidate).mistake == "not-finite"
+
+
+def tensor_places(name):
+    return [i for i, arg in enumerate(EXERCISES[name].cases()[0]) if isinstance(arg, torch.Tensor)]
+
+
+@pytest.mark.parametrize("name, place", [(name, place) for name in EXERCISES for place in tensor_places(name)])
+def test_changed_in_place_is_found_and_named(name, place):
+    def candidate(*args):
+        result = reference(name)(*args)
+        args[place].copy_(torch.zeros_like(args[place]) if args[place].any() else torch.ones_like(args[place]))
+        return result
+
+    result = verdict(name, candidate)
+    assert result.mistake == "changed-input"
+    assert EXERCISES[name].arguments[place] in result.message
+
+
+def test_expected_value_comes_from_the_checks_own_copy():
+    def candidate(scores):
+        scores.zero_()
+        return scores.softmax(-1)  # right for what the input has become
+
+    assert not verdict("softmax", candidate).passed
+
+
+@pytest.mark.parametrize("name", ["post_norm", "encoder_layer"])
+def test_a_sublayer_that_returns_its_own_input_shows_an_in_place_sum(name):
+    def candidate(x, sublayer, *rest):
+        y = sublayer(x)
+        y += x
+        return rest[-1](y)
+
+    assert verdict(name, candidate).mistake == "changed-input"
+
+
+@pytest.mark.parametrize("name", ["post_norm", "pre_norm", "encoder_layer"])
+def test_a_function_called_twice(name):
+    def candidate(x, sublayer, *rest):
+        sublayer(x)
+        return reference(name)(x, sublayer, *rest)
+
+    result = verdict(name, candidate)
+    assert result.mistake == "called-twice"
+    assert EXERCISES[name].arguments[1] in result.message
+
+
+def float_places(name):
+    return [i for i in tensor_places(name) if EXERCISES[name].cases()[0][i].is_floating_point()]
+
+
+@pytest.mark.parametrize("name, place", [(name, place) for name in DIFFERENTIABLE for place in float_places(name)])
+def test_gradient_cut_is_found_for_each_input(name, place):
+    def candidate(*args):
+        return reference(name)(*(arg.detach() if i == place else arg for i, arg in enumerate(args)))
+
+    result = verdict(name, candidate)
+    assert result.mistake == "gradient-cut"
+    assert EXERCISES[name].arguments[place] in result.message
+
+
+@every_differentiable
+def test_gradient_cut_everywhere(name):
+    assert verdict(name, torch.no_grad()(reference(name))).mistake == "gradient-cut"
+    assert verdict(name, lambda *args: reference(name)(*args).detach()).mistake == "gradient-cut"
+
+
+@every_differentiable
+def test_numpy_inside_is_a_cut_gradient(name):
+    def candidate(*args):
+        return torch.from_numpy(reference(name)(*args).numpy())  # raises once a gradient is needed
+
+    assert verdict(name, candidate).mistake == "gradient-cut"
+
+
+def test_half_a_gradient_is_not_enough():
+    def candidate(scores):
+        e = torch.exp(scores - scores.amax(-1, keepdim=True))
+        return e / e.sum(-1, keepdim=True).detach()
+
+    assert verdict("softmax", candidate).mistake == "gradient-wrong"
+
+
+def test_nan_in_the_gradient_only():
+    def candidate(scores, mask):
+        fill = torch.zeros(mask.shape, dtype=scores.dtype).masked_fill(~mask, -torch.inf)
+        return (scores + fill).softmax(-1).nan_to_num(0.0)
+
+    assert verdict("masked_softmax", candidate).mistake == "gradient-not-finite"
+
+
+@every_exercise
+def test_nothing_but_the_verdict_is_shown(name, capsys):
+    result = verdict(name, reference(name))
+    assert capsys.readouterr().out == result.message + "\n"
+    assert result._ipython_display_() is None
+    captured = capsys.readouterr()
+    assert captured.out == captured.err == ""
+
+
+@every_exercise
+def test_works_where_gradients_are_switched_off(name):
+    with torch.no_grad():
+        assert verdict(name, reference(name)).passed
+        assert not torch.is_grad_enabled()
+
+
+def test_leaves_the_global_random_generator_alone():
+    torch.manual_seed(1)
+    before = torch.get_rng_state()
+    check.softmax(lambda scores: scores)
+    check.encoder_layer(reference("encoder_layer"))
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_a_result_that_refuses_everything():
+    class Refuses:
+        __slots__ = ()
+
+        def __getattribute__(self, name):
+            raise RuntimeError(name)
+
+    assert verdict("softmax", lambda scores: Refuses()).mistake == "wrong-type"
+    assert verdict("softmax", lambda scores: scores.softmax(-1).to_sparse()).mistake == "wrong-type"
+
+
+def test_two_mistakes_with_the_same_numbers_are_both_named():
+    @exercise(lambda: [(torch.tensor([1.0, 2.0]),)])
+    def double(x):
+        """Twice x."""
+        return 2 * x
+
+    double.mistake("squared", "Hint one.", lambda x: x * x)
+    double.mistake("to-the-power-of-two", "Hint two.", lambda x: x**2)
+    result = double(lambda x: x.pow(2))
+    assert result.mistake == "squared or to-the-power-of-two"
+    assert "Hint one." in result.message and "Hint two." in result.message
+
+
+def test_a_mistake_that_only_raises_is_named_by_the_same_error():
+    def candidate(x, positions):
+        return torch.add(x, positions)  # the whole table
+
+    assert verdict("add_positions", candidate).mistake == "table-not-cut"
+
+
+def test_a_right_answer_is_never_taken_for_a_mistake():
+    each = Exercise(reference("softmax"), EXERCISES["softmax"].cases)
+    each.mistake("the-same", "Not a mistake at all.", reference("softmax"))
+    assert each(lambda scores: scores.softmax(-1)).passed
+    assert each(lambda scores: 2 * scores.softmax(-1)).mistake == "wrong-value"
+
+
+def test_no_heavy_imports():
+    code = "import sys, course_utils.checks; print([m for m in ('transformers', 'matplotlib') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
