@@ -67,14 +67,15 @@ def iframe(attentions, tokens, layer: int, heads) -> str:
         f"Point at a token to see where it looks. Each square is a head, 0 to {n_heads - 1} from the left: "
         "a click turns it on or off, a double click leaves it alone on."
     )
-    page = offline(view.data, title="bertviz head view", words=words)
-    height = min(23 * len(tokens) + 160, HIGHEST)
+    room = max(0, 9 * max(map(len, tokens)) - 110)  # bertviz cuts off a long token on the left
+    page = offline(view.data, title="bertviz head view", words=words, style=f"#vis {{ margin-left: {room}px }}")
+    height = min(23 * len(tokens) + 130, HIGHEST)
     style = f"width: 100%; height: {height}px; border: 1px solid #999; background: white; color-scheme: light"
     title = f"Interactive head view of {len(tokens)} tokens: layer {layer} at first, {n_heads} heads"
     return f'<div><iframe title="{title}" style="{style}" srcdoc="{escape(page)}"></iframe></div>'
 
 
-def offline(html: str, title: str, words: str) -> str:
+def offline(html: str, title: str, words: str, style: str) -> str:
     """A bertviz view as a page of its own, with d3 and jQuery from installed packages instead of a CDN."""
     html = re.sub(r'<script src="http[^>]*></script>', "", html)
     html = re.sub(r"require\.config\(\{.*?\}\);", "", html, flags=re.DOTALL)
@@ -86,7 +87,7 @@ def offline(html: str, title: str, words: str) -> str:
     libraries = [("mpld3", "mpld3/js/d3.v5.min.js"), ("XStatic-jQuery", "xstatic/pkg/jquery/data/jquery.min.js")]
     scripts = [distribution(name).locate_file(path).read_text(encoding="utf-8") for name, path in libraries]
     scripts = "".join(f"<script>{script}</script>" for script in [*scripts, SHIM])
-    head = f'<meta charset="utf-8"><title>{escape(title)}</title><style>{STYLE}</style>{scripts}'
+    head = f'<meta charset="utf-8"><title>{escape(title)}</title><style>{STYLE} {style}</style>{scripts}'
     body = f"<p>{escape(words)}</p>{before}const params = {data};\n{after}"
     return f'<!doctype html><html lang="en"><head>{head}</head><body>{body}</body></html>'
 

@@ -1,0 +1,557 @@
+"""Matrices, figures, heat maps and the head view, without a browser."""
+
+import base64
+import io
+import json
+import math
+import re
+import subprocess
+import sys
+import warnings
+from fractions import Fraction
+from html import unescape
+from html.parser import HTMLParser
+from pathlib import Path
+from types import SimpleNamespace
+
+import matplotlib.pyplot as plt
+import nbformat
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib.colors import to_rgb
+from nbclient import NotebookClient
+from PIL import Image
+
+from course_utils import show
+from course_utils.show import bertviz_view, figures, heatmaps
+
+WORDS = ["the", "sky", "is", "blue"]
+WEIGHTS = torch.tensor([[0.9, 0.1, 0, 0], [0.3, 0.5, 0.1, 0.1], [0.5, -0.001, 0.5, 0], [0.2, 0.2, 0.2, 0.4]])
+
+
+@pytest.fixture
+def pictures(monkeypatch):
+    """Everything displayed, in order."""
+    shown = []
+    monkeypatch.setattr(figures, "display", shown.append)
+    monkeypatch.setattr(bertviz_view, "display", shown.append)
+    yield shown
+    assert plt.get_fignums() == [], "a figure was left open: Jupyter would show it twice"
+
+
+@pytest.fixture
+def drawn(monkeypatch):
+    """The matplotlib figures and alternative texts that heat maps hand over."""
+    seen = []
+    monkeypatch.setattr(heatmaps, "figure", lambda fig, alt: (seen.append((fig, alt)), plt.close(fig)))
+    return seen
+
+
+def cell_texts(fig):
+    return [[text.get_text() for text in ax.texts] for ax in fig.axes]
+
+
+def relative_luminance(colour):
+    """WCAG 2.2, written independently of the package."""
+    channels = np.array(to_rgb(colour))
+    return np.dot(
+        [0.2126, 0.7152, 0.0722], np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+    )
+
+
+def contrast(a, b):
+    low, high = sorted([relative_luminance(a), relative_luminance(b)])
+    return (high + 0.05) / (low + 0.05)
+
+
+# Numbers
+
+
+@pytest.mark.parametrize(
+    ("x", "digits", "text"),
+    [
+        (1.234, 2, "1.23"),
+        (-1.239, 2, "-1.24"),
+        (-0.0, 2, "0.00"),
+        (-0.004, 2, "0.00"),
+        (-0.006, 2, "-0.01"),
+        (-0.4, 0, "0"),
+        (3, 2, "3.00"),
+        (Fraction(2, 3), 3, "0.667"),
+        (torch.tensor(-1e-9), 4, "0.0000"),
+        (np.float32(0.5), 1, "0.5"),
+        (float("nan"), 2, "NaN"),
+        (float("inf"), 2, "inf"),
+        (float("-inf"), 2, "-inf"),
+    ],
+)
+def test_number(x, digits, text):
+    assert show.number(x, digits) == text
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False, min_value=-1e9, max_value=1e9), st.integers(0, 6))
+def test_number_is_the_rounded_value_and_never_minus_zero(x, digits):
+    text = show.number(x, digits)
+    assert not re.fullmatch(r"-0(\.0*)?", text)
+    assert math.isclose(float(text), x, abs_tol=0.500001 * 10**-digits, rel_tol=1e-15)
+
+
+@pytest.mark.parametrize("x", ["1.0", None, [1, 2], torch.ones(2), 1j])
+def test_number_refuses_what_is_not_one_number(x):
+    with pytest.raises(TypeError, match="x must be one real number"):
+        show.number(x)
+
+
+# Matrices
+
+
+class Table(HTMLParser):
+    def __init__(self, html):
+        super().__init__()
+        self.caption, self.heads, self.cells, self.open = None, [], [], []
+        self.feed(html)
+        assert self.open == []
+
+    def handle_starttag(self, tag, attributes):
+        self.open.append((tag, dict(attributes)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop()[0] == tag
+
+    def handle_data(self, data):
+        tag, attributes = self.open[-1]
+        if tag == "caption":
+            self.caption = data
+        elif tag == "th":
+            self.heads.append((attributes["scope"], data))
+        else:
+            self.cells.append(data)
+
+
+def test_matrix_is_an_accessible_table():
+    table = Table(show.matrix(WEIGHTS[:2, :2], ["the", "<b>"], ["a & b", '"'], title="Weights < 1")._repr_html_())
+    assert table.caption == "Weights < 1"
+    assert table.heads == [("col", "a & b"), ("col", '"'), ("row", "the"), ("row", "<b>")]
+    assert table.cells == ["0.90", "0.10", "0.30", "0.50"]
+
+
+def test_matrix_without_names_is_a_table_of_cells():
+    html = show.matrix([[1, 2], [3, 4]])._repr_html_()
+    assert Table(html).cells == ["1", "2", "3", "4"]
+    assert "<th" not in html and "<caption" not in html and "<td></td>" not in html
+
+
+def test_matrix_in_a_terminal_is_aligned():
+    shown = repr(
+        show.matrix([[0.5, -10.25], [100, 0]], rows=["the", "天空"], columns=["a", "long name"], title="Scores")
+    )
+    assert shown.splitlines() == [
+        "Scores",
+        "           a  long name",
+        "the     0.50     -10.25",
+        "天空  100.00       0.00",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("values", "cells"),
+    [
+        (torch.tensor([1.0, -0.001]), [["1.00", "0.00"]]),
+        (torch.ones(1, 2, requires_grad=True), [["1.00", "1.00"]]),
+        (torch.tensor([[1, 2]], dtype=torch.bfloat16), [["1.00", "2.00"]]),
+        (torch.tensor([[True, False]]), [["yes", "no"]]),
+        (torch.tensor(2), [["2"]]),
+        (np.arange(3), [["0", "1", "2"]]),
+        ([Fraction(1, 2), Fraction(3)], [["1/2", "3"]]),
+        ([["heads", 12, 0.5], ["d_head", 64, 1]], [["heads", "12", "0.50"], ["d_head", "64", "1.00"]]),
+        ([torch.tensor([1.5]), torch.tensor([2.5])], [["1.50"], ["2.50"]]),
+        ([torch.tensor(1.5), np.float64(-0.0), np.int64(3)], [["1.50", "0.00", "3"]]),
+        ([float("nan"), float("-inf")], [["NaN", "-inf"]]),
+    ],
+)
+def test_matrix_takes_any_cells(values, cells):
+    assert show.matrix(values).cells == cells
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"values": torch.ones(2, 2, 2)}, ValueError, r"one or two axes.*got shape \(2, 2, 2\)"),
+        ({"values": [[[1]]]}, ValueError, "lists nested otherwise"),
+        ({"values": [[1, 2], [3]]}, ValueError, r"rows of one length.*\[2, 1\]"),
+        ({"values": []}, ValueError, "at least 1"),
+        ({"values": [[1, 2]], "rows": ["a", "b"]}, ValueError, "rows has 2 names, but values has 1 rows"),
+        ({"values": [[1, 2]], "columns": ["a"]}, ValueError, "columns has 1 names, but values has 2 columns"),
+        ({"values": [[1, 2]], "columns": "ab"}, TypeError, "columns must be a list of words, got the string 'ab'"),
+    ],
+)
+def test_matrix_errors(arguments, error, message):
+    with pytest.raises(error, match=message):
+        show.matrix(**arguments)
+
+
+# Figures
+
+
+def test_figure_carries_its_text_and_is_closed(pictures):
+    fig, ax = show.subplots(figsize=(4, 3))
+    ax.plot([1, 2, 3])
+    alt = "A line that rises from one to three in equal steps."
+    assert show.figure(fig, alt) is None
+    data, metadata = pictures[0]._repr_mimebundle_()
+    assert metadata["image/png"]["alt"] == alt
+    assert repr(pictures[0]) == data["text/plain"] == f"[figure: {alt}]"
+    image = Image.open(io.BytesIO(base64.b64decode(data["image/png"])))
+    assert image.format == "PNG" and image.convert("RGB").getpixel((0, 0)) == (255, 255, 255)
+    assert 300 < metadata["image/png"]["width"] < 450 < image.width
+
+
+@pytest.mark.parametrize("alt", [None, "", "too short", " " * 40])
+def test_figure_needs_a_text(alt, pictures):
+    fig, _ = show.subplots()
+    with pytest.raises(ValueError, match="alt must say in at least 30 characters"):
+        show.figure(fig, alt)
+    assert pictures == []
+
+
+def test_lines_differ_in_more_than_colour_and_the_style_stays_inside():
+    before = dict(plt.rcParams)
+    fig, ax = show.subplots()
+    lines = [ax.plot([0, 1], [i, i])[0] for i in range(6)]
+    for property_of in (plt.Line2D.get_color, plt.Line2D.get_marker, lambda line: str(line._unscaled_dash_pattern)):
+        assert len({property_of(line) for line in lines}) == 6
+    assert all(contrast(line.get_color(), "white") >= 3 for line in lines)
+    ax.bar([0, 1], [1, 2])
+    ax.hist([1, 2, 2])
+    ax.fill_between([0, 1], [1, 2])
+    ax.scatter([0, 1], [1, 2])
+    ax.errorbar([0, 1], [1, 2], yerr=[0.1, 0.1])
+    assert fig.get_facecolor() == ax.get_facecolor() == (1, 1, 1, 1)
+    fig.canvas.draw()
+    plt.close(fig)
+    assert dict(plt.rcParams) == before
+
+
+# Heat maps
+
+
+def test_heat_map_writes_its_numbers_and_words(drawn):
+    show.heat_map(WEIGHTS, WORDS, WORDS, title="Weights")
+    fig, _ = drawn[0]
+    (ax,) = fig.axes
+    assert cell_texts(fig) == [[show.number(x) for x in WEIGHTS.flatten()]]
+    assert [label.get_text() for label in ax.get_yticklabels()] == WORDS
+    assert [label.get_text() for label in ax.get_xticklabels()] == WORDS
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("key (is looked at)", "query (looks)")
+    assert ax.get_title() == "Weights"
+
+
+def test_numbers_stand_in_at_most_a_hundred_cells(drawn):
+    show.heat_map(torch.rand(10, 10), range(10), range(10))
+    show.heat_map(torch.rand(10, 11), range(10), range(11))
+    assert len(drawn[0][0].axes) == 1 and len(drawn[0][0].axes[0].texts) == 100
+    assert len(drawn[1][0].axes) == 2 and len(drawn[1][0].axes[0].texts) == 0  # a colour bar instead
+
+
+def test_every_number_contrasts_with_its_cell(drawn):
+    show.heat_map(torch.linspace(-3, 5, 100).view(10, 10), range(10), range(10))
+    (ax,) = drawn[0][0].axes
+    (image,) = ax.images
+    for text in ax.texts:
+        j, i = text.get_position()
+        cell = image.cmap(image.norm(image.get_array()[i, j]))
+        assert contrast(text.get_color(), cell) >= 4.5
+    assert {text.get_color() for text in ax.texts} == {"black", "white"}
+
+
+def test_the_colours_read_in_grey_and_ink_reads_on_each():
+    colours = [heatmaps.COLOUR_MAP(i) for i in range(256)]
+    luminances = [relative_luminance(colour) for colour in colours]
+    assert all(a > b for a, b in zip(luminances, luminances[1:], strict=False))
+    assert luminances[0] > 0.9 and luminances[-1] < 0.05
+    assert all(contrast(heatmaps.ink(colour), colour) >= 4.5 for colour in [*colours, heatmaps.COLOUR_MAP(np.nan)])
+    greys = [(level / 255,) * 3 for level in range(256)]
+    assert all(contrast(heatmaps.ink(grey), grey) >= 4.5 for grey in greys)
+
+
+def test_masks_are_drawn_with_words(drawn):
+    show.heat_map(torch.ones(3, 3).tril().bool(), WORDS[:3], WORDS[:3], title="Causal")
+    fig, alt = drawn[0]
+    assert cell_texts(fig) == [["may", "·", "·", "may", "may", "·", "may", "may", "may"]]
+    assert '"the": "the" (may); "sky": "the", "sky" (may)' in alt
+    show.heat_map(torch.zeros(1, 3).bool(), ["the"], WORDS[:3])
+    assert cell_texts(drawn[1][0]) == [["·"] * 3]
+    assert '"the": none' in drawn[1][1]
+
+
+def test_alt_text_says_what_a_reader_sees(drawn):
+    show.heat_map(WEIGHTS, WORDS, WORDS, title="Weights")
+    assert drawn[0][1] == (
+        "Heat map, 4 by 4; rows: query (looks), columns: key (is looked at). Weights, largest in each row: "
+        '"the": "the" (0.90); "sky": "sky" (0.50); "is": "the", "is" (0.50); "blue": "blue" (0.40).'
+    )
+    big = torch.zeros(20, 20)
+    big[3, 7] = 1
+    show.heat_map(big, range(20), range(20), row_label="position", column_label="dimension")
+    assert drawn[1][1] == 'Heat map, 20 by 20; rows: position, columns: dimension. largest of all: "3": "7" (1.00).'
+    show.heat_map(WEIGHTS, WORDS, WORDS, alt="my own words")
+    assert drawn[2][1] == "my own words"
+
+
+def test_nan_and_infinity_are_said_in_words(drawn):
+    values = [[float("nan"), float("-inf")], [1.0, float("inf")]]
+    show.heat_map(values, ["a", "b"], ["a", "b"])
+    fig, alt = drawn[0]
+    assert cell_texts(fig) == [["NaN", "-inf", "1.00", "inf"]]
+    assert {text.get_color() for text in fig.axes[0].texts[:2]} == {"black"}
+    assert '"a": none; "b": "a" (1.00)' in alt
+    for words in ("not a number", "minus infinity", "infinity"):
+        assert f"1 of 4 values: {words}" in alt
+    large = torch.zeros(11, 11)
+    large[2, 3] = float("nan")
+    show.heat_map(large, range(11), range(11))
+    assert cell_texts(drawn[1][0])[0] == ["x"]  # not by colour alone
+
+
+def test_minus_zero_is_printed_nowhere(drawn):
+    tiny = torch.full((3, 3), -1e-6)
+    show.heat_map(tiny, WORDS[:3], WORDS[:3])
+    fig, alt = drawn[0]
+    table = show.matrix(tiny)
+    assert "-0.00" not in str(cell_texts(fig)) + alt + repr(table) + table._repr_html_()
+
+
+def test_heat_maps_share_one_scale(drawn):
+    show.heat_maps(torch.stack([WEIGHTS, 3 * WEIGHTS]), ["one", "three"], WORDS, WORDS)
+    fig, alt = drawn[0]
+    assert [ax.images[0].get_clim() for ax in fig.axes] == [pytest.approx((-0.003, 2.7))] * 2
+    assert [ax.get_title() for ax in fig.axes] == ["one", "three"]
+    assert "2 heat maps" in alt and "one, largest" in alt and "three, largest" in alt
+    show.heat_map(WEIGHTS.abs(), WORDS, WORDS)
+    assert drawn[1][0].axes[0].images[0].get_clim() == pytest.approx((0, 0.9))
+    show.heat_map(WEIGHTS, WORDS, WORDS, vmin=-1, vmax=2)
+    assert drawn[2][0].axes[0].images[0].get_clim() == (-1, 2)
+    show.heat_map(torch.zeros(2, 2), WORDS[:2], WORDS[:2])
+    assert drawn[3][0].axes[0].images[0].get_clim() == (0, 1)
+
+
+def test_the_grid_of_many_names_its_edges_only(drawn):
+    show.heat_maps(torch.rand(5, 4, 4), list("abcde"), WORDS, WORDS)
+    axes = drawn[0][0].axes
+    named = [(len(ax.get_yticks()) > 0, len(ax.get_xticks()) > 0) for ax in axes[:5]]
+    assert named == [(True, False), (False, True), (False, True), (False, True), (True, True)]
+    assert [ax.axison for ax in axes] == [True] * 5 + [False] * 3
+
+
+def test_long_words_are_turned_and_strange_ones_drawn_as_they_are(pictures, drawn, monkeypatch):
+    show.heat_map(WEIGHTS, WORDS, ["mississippi", r"$\frac", "你好", "a_b"])
+    assert {label.get_rotation() for label in drawn[0][0].axes[0].get_xticklabels()} == {45}
+    show.heat_map(WEIGHTS, WORDS, WORDS)
+    assert {label.get_rotation() for label in drawn[1][0].axes[0].get_xticklabels()} == {0}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        figures.figure(*drawn[0])
+
+
+def test_columns_never_overlap(drawn):
+    tokens = (
+        "[CLS] after stealing money from the bank vault , the bank robber was seen on the mississippi river".split()
+    )
+    show.heat_maps(torch.rand(12, 18, 18), list("abcdefghijkl"), tokens, tokens)
+    show.heat_map(torch.rand(4, 6), WORDS, tokens[:6])
+    show.heat_map(torch.rand(64, 64), range(64), range(64))
+    for fig, _ in drawn:
+        fig.canvas.draw()
+        for ax in fig.axes:
+            if ax.images and ax.get_xticklabels() and ax.get_xticklabels()[0].get_rotation() != 45:
+                boxes = [label.get_window_extent() for label in ax.get_xticklabels()]
+                assert all(a.x1 <= b.x0 + 1 for a, b in zip(boxes, boxes[1:], strict=False))
+
+
+def test_pictures_are_small(pictures):
+    torch.manual_seed(0)
+    show.heat_map(torch.rand(10, 10), range(10), range(10))
+    show.heat_map(torch.softmax(2 * torch.randn(22, 22), -1), range(22), range(22))
+    show.heat_maps(torch.rand(4, 4, 4), list("abcd"), WORDS, WORDS)
+    assert all(len(picture.png) < 60_000 for picture in pictures)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: show.heat_map(WEIGHTS, WORDS[:3], WORDS), ValueError, "rows has 3 names, but values has 4 rows"),
+        (lambda: show.heat_map(WEIGHTS, WORDS, WORDS * 2), ValueError, "columns has 8 names"),
+        (lambda: show.heat_map(WEIGHTS[None], WORDS, WORDS), ValueError, "one or two axes"),
+        (lambda: show.heat_map([["a"]], ["a"], ["a"]), TypeError, "values must be numbers, got str"),
+        (lambda: show.heat_map(WEIGHTS, WORDS, WORDS, vmin=1, vmax=0), ValueError, "vmin must be less than vmax"),
+        (lambda: show.heat_map(WEIGHTS, WORDS, WORDS, alt="short"), ValueError, "alt must say"),
+        (lambda: show.heat_maps([WEIGHTS], ["a", "b"], WORDS, WORDS), ValueError, "got 2 titles for 1 matrices"),
+        (lambda: show.heat_maps([], [], WORDS, WORDS), ValueError, "titles must name each matrix"),
+    ],
+)
+def test_heat_map_errors(call, error, message, pictures):
+    with pytest.raises(error, match=message):
+        call()
+    assert pictures == []
+
+
+# The head view
+
+
+def random_attentions(n_layers=2, n_heads=3, n_tokens=4):
+    torch.manual_seed(0)
+    return tuple(torch.softmax(torch.randn(1, n_heads, n_tokens, n_tokens), dim=-1) for _ in range(n_layers))
+
+
+def page_of(html):
+    return unescape(re.search(r'srcdoc="([^"]*)"', html.data)[1])
+
+
+def params_of(html):
+    page = page_of(html)
+    return json.JSONDecoder().raw_decode(page.split("const params = ", 1)[1])[0]
+
+
+def test_head_view_shows_the_picture_first(pictures, monkeypatch):
+    monkeypatch.setenv("COURSE_INTERACTIVE", "1")
+    assert show.head_view(random_attentions(), WORDS, layer=1, heads=[2, 0]) is None
+    picture, view = pictures
+    assert "2 heat maps, 4 by 4" in picture.alt and "layer 1, head 2, largest in each row" in picture.alt
+    assert "<iframe" in view.data and 'title="Interactive head view of 4 tokens' in view.data
+    params = params_of(view)
+    assert (params["layer"], params["heads"], params["include_layers"]) == (1, [2, 0], [0, 1])
+
+
+def test_head_view_begins_with_layer_0_and_all_heads(pictures, monkeypatch):
+    monkeypatch.delenv("COURSE_INTERACTIVE", raising=False)
+    show.head_view(random_attentions(), WORDS)
+    assert "3 heat maps" in pictures[0].alt and "layer 0, head 0" in pictures[0].alt
+    assert (params_of(pictures[1])["layer"], params_of(pictures[1])["heads"]) == (0, [0, 1, 2])
+
+
+def test_head_view_can_be_static(pictures, monkeypatch):
+    monkeypatch.setenv("COURSE_INTERACTIVE", "0")
+    show.head_view(random_attentions(), WORDS)
+    assert [type(shown) for shown in pictures] == [figures.Picture]
+
+
+@pytest.mark.parametrize("axes", [3, 4])
+def test_head_view_takes_one_tensor(axes, pictures, monkeypatch):
+    monkeypatch.setenv("COURSE_INTERACTIVE", "1")
+    weights = random_attentions()[0].requires_grad_()
+    show.head_view(weights[0] if axes == 3 else weights, tuple(WORDS), heads=1)
+    assert "Heat map, 4 by 4" in pictures[0].alt and "layer 0, head 1" in pictures[0].alt
+    assert len(params_of(pictures[1])["attention"][0]["attn"]) == 1
+
+
+def test_the_page_holds_rounded_weights_once_and_asks_for_nothing(pictures, monkeypatch):
+    monkeypatch.setenv("COURSE_INTERACTIVE", "1")
+    attentions = random_attentions()
+    show.head_view(attentions, WORDS)
+    page = page_of(pictures[1])
+    held = torch.tensor(params_of(pictures[1])["attention"][0]["attn"], dtype=torch.float64)
+    torch.testing.assert_close(held, torch.cat(attentions).double(), atol=0.5001e-3, rtol=0)
+    data = page.split("const params = ", 1)[1].split("\n", 1)[0]
+    assert max(len(number) for number in re.findall(r"\d+\.\d+", data)) <= len("0.123")
+    assert page.count('"attn"') == 1
+    assert not re.search(r"(?:src|href)\s*=\s*.https?:|cdnjs|require\.config", page)
+    assert len(pictures[1].data) < 450_000
+
+
+def test_strange_tokens_stay_inside_their_string(pictures, monkeypatch):
+    monkeypatch.setenv("COURSE_INTERACTIVE", "1")
+    tokens = ['"></iframe><script>', "</script><!--<script>", "你好", "; // HACK: const params = "]
+    show.head_view(random_attentions(), tokens)
+    html = pictures[1].data
+    assert html.count("<iframe") == 1 and html.count("</iframe>") == 1 and html.count("<script") == 0
+    assert params_of(pictures[1])["attention"][0]["left_text"] == tokens
+    assert page_of(pictures[1]).count("</script>") == 4  # d3, jQuery, the shim and the view
+
+
+def test_a_heavy_view_keeps_only_the_chosen_layer(pictures, monkeypatch):
+    monkeypatch.setenv("COURSE_INTERACTIVE", "1")
+    monkeypatch.setattr(bertviz_view, "MOST_WEIGHTS", 95)
+    show.head_view(random_attentions(), WORDS, layer=1)
+    params = params_of(pictures[1])
+    assert params["include_layers"] == [1] and len(params["attention"][0]["attn"]) == 1
+
+
+def test_head_view_survives_nan(pictures, monkeypatch):
+    monkeypatch.setenv("COURSE_INTERACTIVE", "1")
+    weights = torch.full((1, 2, 4, 4), float("nan"))
+    show.head_view(weights, WORDS)
+    assert "16 of 16 values: not a number" in pictures[0].alt
+    assert "NaN" not in page_of(pictures[1]).split("const params = ")[1].split("\n")[0]
+
+
+GOOD = random_attentions()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"attentions": ()}, ValueError, 'attentions is empty: .*attn_implementation="eager".*outputs.attentions'),
+        ({"attentions": None}, ValueError, "attentions is empty"),
+        ({"attentions": (None, None)}, ValueError, "attentions is empty"),
+        ({"attentions": {"last_hidden_state": 0}}, TypeError, "attentions is a dict.*give outputs.attentions"),
+        ({"attentions": [np.ones((3, 4, 4))]}, TypeError, r"attentions\[0\] is a ndarray; expected a torch.Tensor"),
+        ({"tokens": WORDS[:3]}, ValueError, r"attentions\[0\] has shape \(3, 4, 4\).*\(1, heads, 3, 3\) for 3 tokens"),
+        ({"attentions": (torch.rand(2, 3, 4, 4),)}, ValueError, "a batch of 2; expected one sentence"),
+        ({"attentions": torch.rand(4, 4)}, ValueError, r"has shape \(4, 4\); expected \(1, heads, 4, 4\)"),
+        ({"attentions": (GOOD[0], GOOD[1][:, :2])}, ValueError, r"attentions\[1\] .* expected \(1, 3, 4, 4\)"),
+        ({"layer": 2}, ValueError, r"layer must lie in 0\.\.1, counted from 0; got 2"),
+        ({"layer": -1}, ValueError, r"layer must lie in 0\.\.1"),
+        ({"layer": 0.5}, TypeError, "layer must be counted in whole numbers, got float"),
+        ({"heads": [0, 3]}, ValueError, r"heads must lie in 0\.\.2, counted from 0; got 3"),
+        ({"heads": []}, ValueError, "heads is empty"),
+        ({"heads": ["a"]}, TypeError, "heads must be counted in whole numbers"),
+        ({"tokens": "the sky"}, TypeError, "tokens must be a list of strings"),
+        ({"tokens": [101, 102, 103, 104]}, TypeError, "tokens must be a list of strings"),
+    ],
+)
+def test_head_view_errors(arguments, error, message, pictures):
+    with pytest.raises(error, match=message):
+        show.head_view(**{"attentions": GOOD, "tokens": WORDS} | arguments)
+    assert pictures == []
+
+
+# From outside
+
+
+def test_reference_modules_need_no_pictures_and_show_no_bertviz():
+    code = (
+        "import sys, course_utils.bert; "
+        "assert not {'matplotlib', 'bertviz', 'IPython', 'transformers'} & set(sys.modules); "
+        "import course_utils.show; assert not {'bertviz', 'transformers', 'mpld3'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parent.parent)
+
+
+def test_in_a_notebook_each_figure_comes_once_with_its_text(monkeypatch):
+    monkeypatch.setenv("COURSE_INTERACTIVE", "1")
+    cells = [
+        "import torch\nfrom course_utils import show",
+        "show.heat_map([[0.25, 0.75]], ['the'], ['sky', '蓝'])",
+        "fig, ax = show.subplots()\nax.plot([1, 2])\nshow.figure(fig, 'A straight line that rises from one to two.')",
+        "show.head_view(torch.full((1, 2, 2, 2), 0.5), ['the', 'sky'])",
+        "show.matrix([1.0, -0.0], columns=['a', 'b'])",
+    ]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(Path(__file__).parent.parent)}}).execute()
+    outputs = [
+        [SimpleNamespace(kind=output.output_type, **output) for output in cell.outputs] for cell in notebook.cells
+    ]
+    assert [[output.kind for output in cell] for cell in outputs] == [
+        [],
+        ["display_data"],
+        ["display_data"],
+        ["display_data", "display_data"],
+        ["execute_result"],
+    ]
+    assert outputs[1][0].metadata["image/png"]["alt"].startswith("Heat map, 1 by 2")
+    assert outputs[2][0].metadata["image/png"]["alt"] == "A straight line that rises from one to two."
+    assert "<iframe" in outputs[3][1].data["text/html"]
+    assert "<table" in outputs[4][0].data["text/html"]
