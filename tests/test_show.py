@@ -11,8 +11,8 @@ import warnings
 from fractions import Fraction
 from html import unescape
 from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
-from types import SimpleNamespace
 
 import matplotlib.pyplot as plt
 import nbformat
@@ -270,7 +270,7 @@ def test_every_number_contrasts_with_its_cell(drawn):
 def test_the_colours_read_in_grey_and_ink_reads_on_each():
     colours = [heatmaps.COLOUR_MAP(i) for i in range(256)]
     luminances = [relative_luminance(colour) for colour in colours]
-    assert all(a > b for a, b in zip(luminances, luminances[1:], strict=False))
+    assert all(a > b for a, b in pairwise(luminances))
     assert luminances[0] > 0.9 and luminances[-1] < 0.05
     assert all(contrast(heatmaps.ink(colour), colour) >= 4.5 for colour in [*colours, heatmaps.COLOUR_MAP(np.nan)])
     greys = [(level / 255,) * 3 for level in range(256)]
@@ -357,10 +357,8 @@ def test_long_words_are_turned_and_strange_ones_drawn_as_they_are(pictures, draw
 
 
 def test_columns_never_overlap(drawn):
-    tokens = (
-        "[CLS] after stealing money from the bank vault , the bank robber was seen on the mississippi river".split()
-    )
-    show.heat_maps(torch.rand(12, 18, 18), list("abcdefghijkl"), tokens, tokens)
+    tokens = ["[CLS]", "after", "stealing", "money", "from", "the", "bank", "mississippi", ",", "."] * 2
+    show.heat_maps(torch.rand(12, 20, 20), list("abcdefghijkl"), tokens, tokens)
     show.heat_map(torch.rand(4, 6), WORDS, tokens[:6])
     show.heat_map(torch.rand(64, 64), range(64), range(64))
     for fig, _ in drawn:
@@ -368,7 +366,7 @@ def test_columns_never_overlap(drawn):
         for ax in fig.axes:
             if ax.images and ax.get_xticklabels() and ax.get_xticklabels()[0].get_rotation() != 45:
                 boxes = [label.get_window_extent() for label in ax.get_xticklabels()]
-                assert all(a.x1 <= b.x0 + 1 for a, b in zip(boxes, boxes[1:], strict=False))
+                assert all(a.x1 <= b.x0 + 1 for a, b in pairwise(boxes))
 
 
 def test_pictures_are_small(pictures):
@@ -498,7 +496,7 @@ GOOD = random_attentions()
         ({"attentions": (None, None)}, ValueError, "attentions is empty"),
         ({"attentions": {"last_hidden_state": 0}}, TypeError, "attentions is a dict.*give outputs.attentions"),
         ({"attentions": [np.ones((3, 4, 4))]}, TypeError, r"attentions\[0\] is a ndarray; expected a torch.Tensor"),
-        ({"tokens": WORDS[:3]}, ValueError, r"attentions\[0\] has shape \(3, 4, 4\).*\(1, heads, 3, 3\) for 3 tokens"),
+        ({"tokens": WORDS[:3]}, ValueError, r"attentions\[0\] has shape \(1, 3, 4, 4\); .*\(1, heads, 3, 3\) for 3"),
         ({"attentions": (torch.rand(2, 3, 4, 4),)}, ValueError, "a batch of 2; expected one sentence"),
         ({"attentions": torch.rand(4, 4)}, ValueError, r"has shape \(4, 4\); expected \(1, heads, 4, 4\)"),
         ({"attentions": (GOOD[0], GOOD[1][:, :2])}, ValueError, r"attentions\[1\] .* expected \(1, 3, 4, 4\)"),
@@ -541,10 +539,8 @@ def test_in_a_notebook_each_figure_comes_once_with_its_text(monkeypatch):
     ]
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
     NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(Path(__file__).parent.parent)}}).execute()
-    outputs = [
-        [SimpleNamespace(kind=output.output_type, **output) for output in cell.outputs] for cell in notebook.cells
-    ]
-    assert [[output.kind for output in cell] for cell in outputs] == [
+    outputs = [cell.outputs for cell in notebook.cells]
+    assert [[output.output_type for output in cell] for cell in outputs] == [
         [],
         ["display_data"],
         ["display_data"],
