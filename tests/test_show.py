@@ -138,6 +138,13 @@ def test_matrix_is_an_accessible_table():
     assert table.cells == ["0.90", "0.10", "0.30", "0.50"]
 
 
+def test_matrix_shows_strings_as_they_are():
+    strings = ["<i>", "&lt;", "-0.00", ""]
+    table = show.matrix([[string] for string in strings])
+    assert table.cells == [[string] for string in strings]
+    assert Table(table._repr_html_()).cells == ["<i>", "&lt;", "-0.00"]
+
+
 def test_matrix_without_names_is_a_table_of_cells():
     html = show.matrix([[1, 2], [3, 4]])._repr_html_()
     assert Table(html).cells == ["1", "2", "3", "4"]
