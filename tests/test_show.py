@@ -14,6 +14,7 @@ from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
 
+import matplotlib as mpl
 import matplotlib.pyplot as plt
 import nbformat
 import numpy as np
@@ -225,7 +226,6 @@ def test_figure_needs_a_text(alt, pictures):
 
 
 def test_lines_differ_in_more_than_colour_and_the_style_stays_inside():
-    before = dict(plt.rcParams)
     fig, ax = show.subplots()
     lines = [ax.plot([0, 1], [i, i])[0] for i in range(6)]
     for property_of in (plt.Line2D.get_color, plt.Line2D.get_marker, lambda line: str(line._unscaled_dash_pattern)):
@@ -239,7 +239,7 @@ def test_lines_differ_in_more_than_colour_and_the_style_stays_inside():
     assert fig.get_facecolor() == ax.get_facecolor() == (1, 1, 1, 1)
     fig.canvas.draw()
     plt.close(fig)
-    assert dict(plt.rcParams) == before
+    assert all(plt.rcParams[name] == mpl.rcParamsOrig[name] for name in figures.STYLE)
 
 
 # Heat maps
