@@ -83,6 +83,14 @@ def test_the_tested_set_lies_within_the_ranges():
     assert pins == ranges
 
 
+def test_lesson_00_asks_for_the_oldest_versions_that_will_do():
+    lesson = (ROOT / "notebooks" / "00_start_here.ipynb").read_text(encoding="utf-8")
+    asked = dict(re.findall(r'\\"([\w-]+)\\": \\"([\d.]+)\\"', lesson))
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    ranges = dict(re.findall(r'^    "([\w-]+)>=([\d.]+)', project, flags=re.MULTILINE))
+    assert len(asked) >= 8 and asked.items() <= ranges.items()
+
+
 def test_shapes_in_the_signatures_are_true():
     """Every shape annotation is checked while the public functions run (jaxtyping and beartype)."""
     result = subprocess.run(
