@@ -6,6 +6,7 @@ import sys
 import pytest
 import torch
 from right_formulations import RIGHT
+from wrong_formulations import WRONG
 
 from course_utils import check
 from course_utils.checks.engine import GO_ON, CheckResult, Exercise, exercise
@@ -85,6 +86,11 @@ def test_known_mistake_is_named_with_its_hint(name, slug, way):
     result = verdict(name, way)
     assert result.mistake == slug
     assert EXERCISES[name].mistakes[slug][0] in result.message
+
+
+@pytest.mark.parametrize("name, slug, candidate", WRONG)
+def test_known_mistake_in_other_words_is_named(name, slug, candidate):
+    assert verdict(name, candidate).mistake == slug
 
 
 def stub(*args):
@@ -216,6 +222,14 @@ def test_wrong_value_gives_the_first_index(name):
     result = verdict(name, candidate)
     assert result.mistake == "wrong-value"
     assert f"index {index}: got" in result.message
+
+
+def test_of_two_differences_the_first_is_told():
+    def candidate(length):
+        return ~reference("causal_mask")(length) if length == 2 else reference("causal_mask")(length)
+
+    message = verdict("causal_mask", candidate).message
+    assert "index (0, 0): got False, wanted True" in message and "Input 3 of 4: length 2" in message
 
 
 @pytest.mark.parametrize("bad", [float("nan"), float("inf"), -float("inf")])

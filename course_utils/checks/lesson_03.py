@@ -162,6 +162,9 @@ _declare(
     lambda scores, mask: _filled(scores, mask, -10.0),
     lambda scores, mask: _filled(scores, mask, -10.0) * mask,
     lambda scores, mask: _zero_when_empty(_filled(scores, mask, -10.0), mask),
+    lambda scores, mask: torch.softmax(scores + ~mask * -10.0, dim=-1),
+    lambda scores, mask: torch.softmax(scores + ~mask * -10.0, dim=-1) * mask,
+    lambda scores, mask: _zero_when_empty(torch.softmax(scores + ~mask * -10.0, dim=-1), mask),
 )
 _declare(
     "nan-on-an-empty-row",
@@ -169,9 +172,13 @@ _declare(
     lambda scores, mask: _filled(scores, mask, -torch.inf),
 )
 _declare(
-    "empty-row-attends-evenly",
-    "No NaN, but a row with nothing to attend to now looks at all the hidden keys alike. It should give zeros.",
+    "empty-row-attends",
+    "No NaN, but a row with nothing to attend to still hands out weights, to hidden keys. It should give zeros.",
     lambda scores, mask: _filled(scores, mask, torch.finfo(scores.dtype).min),
+    *(  # added, the fill keeps some of the scores
+        lambda scores, mask, number=number: torch.softmax(scores + ~mask * number, dim=-1)
+        for number in (-100.0, -1e4, -1e9)
+    ),
 )
 _declare(
     "mask-added",

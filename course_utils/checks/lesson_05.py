@@ -59,6 +59,9 @@ _declare(
     lambda length, d: _interleave(
         _table(length, d, lambda column: 2 * column)[0], _table(length, d, lambda column: 2 * (column + 1))[1]
     ),
+    lambda length, d: _interleave(
+        _table(length, d, lambda column: 2 * column)[0], _table(length, d, lambda column: 2 * column + 1)[1]
+    ),
 )
 _declare(
     "halves-not-interleaved",

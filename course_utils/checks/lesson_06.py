@@ -80,11 +80,13 @@ _declare(
     "eps-forgotten",
     "The result does not depend on eps. What happens to a token whose features are all equal?",
     lambda x, gain, bias, eps: gain * _normalised(x, 0) + bias,
+    lambda x, gain, bias, eps: gain * _normalised(x, 1e-5) + bias,
 )
 _declare(
     "over-the-batch",
     "Your mean runs over the first axis: over other sequences, as in BatchNorm. Each token is normalised on its own.",
     lambda x, gain, bias, eps: gain * _normalised(x, eps, 0) + bias,
+    lambda x, gain, bias, eps: gain * _normalised(x, eps, tuple(range(x.dim() - 1))) + bias,
 )
 _declare(
     "over-length-and-features",

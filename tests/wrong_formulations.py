@@ -1,0 +1,169 @@
+"""Known mistakes as a learner would write them, worded otherwise than in the checks: (exercise, slug, function)."""
+
+import math
+
+import torch
+import torch.nn.functional as F
+
+
+def _softmax_own_maximum(scores):
+    e = torch.exp(scores - scores.max(0, keepdim=True).values)
+    return e / e.sum(0, keepdim=True)
+
+
+def _masked(number):
+    return lambda scores, mask: torch.where(mask, scores, torch.full_like(scores, number)).softmax(-1)
+
+
+def _heads(scale=lambda x, q: math.sqrt(q.size(-1)), across=False, finish=lambda c, w_o: c @ w_o):
+    def multi_head_attention(x, w_q, w_k, w_v, w_o, n_heads):
+        batch, length, _ = x.shape
+        q, k, v = (torch.matmul(x, w).view(batch, length, n_heads, -1) for w in (w_q, w_k, w_v))
+        if not across:
+            q, k, v = (part.transpose(1, 2) for part in (q, k, v))
+        context = torch.softmax(q @ k.transpose(-1, -2) / scale(x, q), dim=-1) @ v
+        context = context if across else context.transpose(1, 2)  # (batch, length, heads, d_head)
+        return finish(context.reshape(batch, length, -1), w_o)
+
+    return multi_head_attention
+
+
+def _summed(x, w_q, w_k, w_v, w_o, n_heads):
+    q, k, v = (torch.stack((x @ w).chunk(n_heads, -1), 1) for w in (w_q, w_k, w_v))
+    return F.scaled_dot_product_attention(q, k, v).sum(dim=1) @ w_o
+
+
+def _linear(x, w_q, w_k, w_v, w_o, n_heads):
+    q, k, v = (torch.stack(F.linear(x, w).chunk(n_heads, -1), 1) for w in (w_q, w_k, w_v))
+    return F.linear(F.scaled_dot_product_attention(q, k, v).transpose(1, 2).flatten(-2), w_o)
+
+
+def _positions(sine=lambda i: i, cosine=None, start=0, radians=lambda a: a, place=lambda i, d: (i, i + 1)):
+    def sinusoidal_positions(length, d_model):
+        table = torch.zeros(length, d_model)
+        for row in range(length):
+            for i in range(0, d_model, 2):
+                first, second = place(i, d_model)
+                table[row, first] = math.sin(radians((row + start) / 10000 ** (sine(i) / d_model)))
+                table[row, second] = math.cos(radians((row + start) / 10000 ** ((cosine or sine)(i) / d_model)))
+        return table
+
+    return sinusoidal_positions
+
+
+def _std(x, gain, bias, eps):
+    return gain * (x - x.mean(-1, keepdim=True)) / (x.std(-1, keepdim=True) + eps) + bias
+
+
+def _returns_nothing(x, w1, b1, w2, b2):
+    hidden = F.relu(x @ w1 + b1)
+    hidden @ w2 + b2
+
+
+def _one_norm(x, attention, feed_forward, norm1, norm2):
+    for sublayer in (attention, feed_forward):
+        x = norm1(sublayer(x) + x)
+    return x
+
+
+WRONG = [
+    ("dot_product_scores", "key-not-transposed", torch.mm),
+    ("dot_product_scores", "swapped-operands", lambda q, k: torch.einsum("qd,kd->kq", q, k)),
+    ("dot_product_scores", "elementwise-product", torch.mul),
+    ("softmax", "wrong-axis", _softmax_own_maximum),
+    ("softmax", "wrong-axis", lambda s: F.softmax(s, 1)),
+    ("softmax", "overflow", lambda s: s.exp() / s.exp().sum(-1)[..., None]),
+    ("softmax", "not-normalised", lambda s: math.e**s),
+    ("softmax", "one-sum-over-everything", lambda s: (e := torch.exp(s - s.max())) / e.sum()),
+    ("attend", "transposed-weights", lambda w, v: torch.einsum("kq,kd->qd", w, v)),
+    ("attend", "mean-not-weighted-sum", lambda w, v: (w[:, :, None] * v).mean(1)),
+    ("scaled_dot_product_attention", "no-scale", lambda *qkv: F.scaled_dot_product_attention(*qkv, scale=1.0)),
+    (
+        "scaled_dot_product_attention",
+        "multiplied-by-root",
+        lambda q, k, v: F.softmax(q @ k.mT * math.sqrt(q.size(-1)), -1) @ v,
+    ),
+    (
+        "scaled_dot_product_attention",
+        "scaled-after-softmax",
+        lambda q, k, v: F.softmax(q @ k.mT, -1) @ v / math.sqrt(q.size(-1)),
+    ),
+    (
+        "scaled_dot_product_attention",
+        "transpose-ignores-the-batch",
+        lambda q, k, v: F.softmax(torch.matmul(q, k.T) / math.sqrt(q.size(-1)), -1) @ v,
+    ),
+    ("softmax_with_temperature", "multiplied", lambda s, t: (s * t).softmax(-1)),
+    ("softmax_with_temperature", "applied-after-softmax", lambda s, t: s.softmax(-1) / t),
+    ("causal_mask", "inverted", lambda n: torch.triu(torch.ones(n, n, dtype=torch.bool), diagonal=1)),
+    ("causal_mask", "diagonal-hidden", lambda n: torch.arange(n)[:, None] > torch.arange(n)),
+    ("causal_mask", "upper-triangle", lambda n: torch.arange(n)[:, None] <= torch.arange(n)),
+    ("causal_mask", "float-instead-of-boolean", lambda n: torch.triu(torch.full((n, n), -math.inf), 1)),
+    ("padding_mask", "off-by-one", lambda n, m: torch.tensor([[i <= k for i in range(m)] for k in n.tolist()])),
+    ("padding_mask", "inverted", lambda n, m: torch.tensor([[i >= k for i in range(m)] for k in n.tolist()])),
+    ("padding_mask", "one-length-for-all", lambda n, m: torch.tensor([[i < n[0] for i in range(m)]] * len(n))),
+    ("masked_softmax", "inverted", lambda s, m: s.masked_fill(m, -math.inf).softmax(-1).nan_to_num(0)),
+    ("masked_softmax", "mask-after-softmax", lambda s, m: F.softmax(s, -1).masked_fill(~m, 0)),
+    ("masked_softmax", "filled-with-zero", lambda s, m: (s * m).softmax(-1)),
+    ("masked_softmax", "small-negative-fill", _masked(-10.0)),
+    ("masked_softmax", "small-negative-fill", _masked(-100.0)),
+    ("masked_softmax", "small-negative-fill", lambda s, m: (s + (1 - m.to(s)) * -10).softmax(-1)),
+    ("masked_softmax", "nan-on-an-empty-row", _masked(-math.inf)),
+    ("masked_softmax", "empty-row-attends", _masked(-1e9)),
+    ("split_heads", "view-without-transpose", lambda x, n: x.view(len(x), n, x.size(1), x.size(2) // n)),
+    ("split_heads", "splits-the-sequence", lambda x, n: x.view(len(x), n, x.size(1) // n, x.size(2))),
+    (
+        "split_heads",
+        "heads-and-features-swapped",
+        lambda x, n: x.view(*x.shape[:2], x.size(2) // n, n).permute(0, 3, 1, 2),
+    ),
+    ("merge_heads", "view-without-transpose", lambda x: x.contiguous().view(len(x), x.size(2), -1)),
+    ("merge_heads", "sum-over-heads", lambda x: sum(x.unbind(1))),
+    ("merge_heads", "mean-over-heads", lambda x: torch.mean(x, dim=1)),
+    ("multi_head_attention", "no-output-projection", _heads(finish=lambda context, w_o: context)),
+    ("multi_head_attention", "scaled-by-d-model", _heads(scale=lambda x, q: math.sqrt(x.size(-1)))),
+    ("multi_head_attention", "attends-across-heads", _heads(across=True)),
+    ("multi_head_attention", "heads-summed", _summed),
+    ("multi_head_attention", "weights-transposed", _linear),
+    ("sinusoidal_positions", "exponent-doubled", _positions(lambda i: 2 * i)),
+    ("sinusoidal_positions", "sine-and-cosine-differ", _positions(cosine=lambda i: i + 1)),
+    ("sinusoidal_positions", "sine-and-cosine-differ", _positions(lambda i: 2 * i, lambda i: 2 * (i + 1))),
+    ("sinusoidal_positions", "starts-at-one", _positions(start=1)),
+    ("sinusoidal_positions", "degrees", _positions(radians=math.radians)),
+    (
+        "sinusoidal_positions",
+        "halves-not-interleaved",
+        _positions(place=lambda i, d: (i // 2, d // 2 + i // 2)),
+    ),
+    ("add_positions", "along-the-batch-axis", lambda x, table: x + table[: x.size(0)].unsqueeze(1)),
+    ("add_positions", "multiplied", lambda x, table: table[: x.size(-2)] * x),
+    ("add_positions", "x-scaled", lambda x, table: math.sqrt(x.size(-1)) * x + table[: x.size(-2)]),
+    ("layer_norm", "unbiased-and-eps-outside", _std),
+    ("layer_norm", "eps-forgotten", lambda x, gain, bias, eps: F.layer_norm(x, gain.shape, gain, bias)),
+    ("layer_norm", "gain-and-bias-forgotten", lambda x, gain, bias, eps: F.layer_norm(x, gain.shape, eps=eps)),
+    (
+        "layer_norm",
+        "over-the-batch",
+        lambda x, gain, bias, eps: F.batch_norm(x.flatten(0, -2), None, None, gain, bias, True, eps=eps).view_as(x),
+    ),
+    ("feed_forward", "no-activation", lambda x, w1, b1, w2, b2: F.linear(x, w1.T, b1) @ w2 + b2),
+    ("feed_forward", "bias-forgotten", lambda x, w1, b1, w2, b2: torch.clamp(x @ w1, min=0) @ w2 + b2),
+    ("feed_forward", "returns-nothing", _returns_nothing),
+    ("post_norm", "the-other-one", lambda x, sublayer, norm: sublayer(norm(x)).add(x)),
+    ("post_norm", "no-residual", lambda x, sublayer, norm: norm(sublayer(x)).clone()),
+    ("pre_norm", "the-other-one", lambda x, sublayer, norm: norm(sublayer(x).add(x))),
+    ("pre_norm", "residual-from-normalised-x", lambda x, sublayer, norm: sublayer(y := norm(x)) + y),
+    ("encoder_layer", "one-norm-used-twice", _one_norm),
+    (
+        "bert_embeddings",
+        "position-from-ids",
+        lambda ids, s, w, p, g, norm: norm(F.embedding(ids, w) + F.embedding(ids, p) + F.embedding(s, g)),
+    ),
+    (
+        "bert_embeddings",
+        "positions-from-one",
+        lambda ids, s, w, p, g, norm: norm(w[ids] + p[torch.arange(1, ids.shape[1] + 1)] + g[s]),
+    ),
+    ("bert_embeddings", "norm-forgotten", lambda ids, s, w, p, g, norm: g[s] + p[: ids.shape[1]] + w[ids]),
+    ("bert_embeddings", "segment-forgotten", lambda ids, s, w, p, g, norm: norm(p[: ids.shape[1]] + w[ids])),
+]
