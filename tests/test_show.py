@@ -354,7 +354,7 @@ def test_the_grid_of_many_names_its_edges_only(drawn):
 
 
 def test_long_words_are_turned_and_strange_ones_drawn_as_they_are(pictures, drawn, monkeypatch):
-    show.heat_map(WEIGHTS, WORDS, ["mississippi", r"$\frac", "你好", "a_b"])
+    show.heat_map(WEIGHTS, WORDS, ["mississippi", r"$\frac$", "你好", "a_b"])
     assert {label.get_rotation() for label in drawn[0][0].axes[0].get_xticklabels()} == {45}
     show.heat_map(WEIGHTS, WORDS, WORDS)
     assert {label.get_rotation() for label in drawn[1][0].axes[0].get_xticklabels()} == {0}
