@@ -54,6 +54,13 @@ def test_the_exercises_are_those_of_the_lessons():
 
 
 @every_exercise
+def test_the_courses_own_function_does_not_pass_as_the_learners(name):
+    """After ``softmax = check.softmax(softmax).function`` the name may hold the reference; it must not pass."""
+    result = verdict(name, verdict(name, None).function)
+    assert result.mistake == "not-attempted" and "took the place of yours" in result.message
+
+
+@every_exercise
 def test_has_a_docstring_and_its_own_name(name):
     assert len(getattr(check, name).__doc__) > 30
     assert getattr(check, name).name == name
@@ -61,7 +68,7 @@ def test_has_a_docstring_and_its_own_name(name):
 
 @every_exercise
 def test_reference_passes_and_the_message_says_what_was_proved(name):
-    result = verdict(name, reference(name))
+    result = verdict(name, lambda *args: reference(name)(*args))
     assert result.passed
     assert f"{len(EXERCISES[name].cases())} inputs" in result.message
     assert ("gradients" in result.message) is (name in DIFFERENTIABLE)
@@ -344,7 +351,7 @@ def test_nothing_but_the_verdict_is_shown(name, capsys):
 @every_exercise
 def test_works_where_gradients_are_switched_off(name):
     with torch.no_grad():
-        assert verdict(name, reference(name)).passed
+        assert verdict(name, lambda *args: reference(name)(*args)).passed
         assert not torch.is_grad_enabled()
 
 

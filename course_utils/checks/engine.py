@@ -93,6 +93,11 @@ class Exercise:
     def _judge(self, candidate: Callable | None) -> Verdict | None:
         if candidate is None or candidate is Ellipsis:
             return "not-attempted", "There is no function yet."
+        if candidate is self.reference:
+            return "not-attempted", (
+                f"This is the course's own {self.name}, which took the place of yours when the check ran before. "
+                "Run the cell with your function first, then this one."
+            )
         if not callable(candidate):
             return "not-a-function", f"Give the check the function itself, not its result: check.{self.name}(...)."
         cases = self.cases()
@@ -122,7 +127,7 @@ class Exercise:
         works = any(step.opname.startswith(("CALL", "BINARY")) for step in steps)
         if works and all(e and r.output is None for e, r in zip(empty, runs, strict=True)):
             return "returns-nothing", "Your function computes something, but ends without returning it."
-        return "not-attempted", "Write the body of the function, then run this cell again."
+        return "not-attempted", "Write the body of the function, run its cell, then run this cell again."
 
     def _names(self, runs: list[Run], what: str) -> str:
         return " and ".join(self.arguments[i] for i in sorted({i for r in runs for i in getattr(r, what)}))
