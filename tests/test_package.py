@@ -1,6 +1,7 @@
 """The package as a whole: what imports what, how much of it there is, and the two commands."""
 
 import ast
+import json
 import re
 import subprocess
 import sys
@@ -98,3 +99,13 @@ def test_shapes_in_the_signatures_are_true():
     )
     assert result.returncode == 0, result.stderr
     assert result.stdout == "every shape holds; a wrong one is noticed\n"
+
+
+def test_the_readmes_map_gives_the_lessons_titles_and_minutes():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
+        first = "".join(json.loads(path.read_text(encoding="utf-8"))["cells"][0]["source"])
+        title = re.match(r"# (.+)", first)[1]
+        minutes = re.search(r"\*\*Time\*\* about (\d+) minutes", first)[1]
+        row = next(line for line in readme.splitlines() if f"(notebooks/{path.name})" in line)
+        assert row.startswith(f"| [{title}]") and row.endswith(f"| {minutes} |")
