@@ -86,6 +86,12 @@ def test_badges_lead_to_this_lesson_of_this_repository(name):
         assert repository in link and f"notebooks/{name}.ipynb" in link
 
 
+@lessons
+def test_links_to_files_lead_somewhere(name):
+    for target in re.findall(r"\]\((?!https?://|#)([^)\s]+)\)", prose(name)):
+        assert (ROOT / "notebooks" / target).exists(), target
+
+
 def test_the_set_up_cell_is_the_same_everywhere():
     assert len({cells(name, "code")[0].source for name in NOTEBOOKS}) == 1
     assert all(NOTEBOOKS[name].cells[1] == cells(name, "code")[0] for name in NOTEBOOKS)

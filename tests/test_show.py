@@ -288,7 +288,7 @@ def test_masks_are_drawn_with_words(drawn):
     show.heat_map(torch.ones(3, 3).tril().bool(), WORDS[:3], WORDS[:3], title="Causal")
     fig, alt = drawn[0]
     assert cell_texts(fig) == [["may", "·", "·", "may", "may", "·", "may", "may", "may"]]
-    assert '"the": "the" (may); "sky": "the", "sky" (may)' in alt
+    assert '"the": "the"; "sky": "the", "sky"; "is"' in alt
     show.heat_map(torch.zeros(1, 3).bool(), ["the"], WORDS[:3])
     assert cell_texts(drawn[1][0]) == [["·"] * 3]
     assert '"the": none' in drawn[1][1]

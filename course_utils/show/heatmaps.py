@@ -10,7 +10,8 @@ from course_utils.show.numbers import as_floats, as_rows, number
 
 # White to dark blue: lightness falls all the way, so it reads in grey. Grey stands for NaN and infinities.
 COLOUR_MAP = plt.get_cmap("Blues").with_extremes(bad="#cccccc")
-MOST_NUMBERS = 100
+MOST_NUMBERS = 100  # in one map
+MOST_NUMBERS_IN_ALL = 200
 MOST_LABELS = 40
 LOOKS, LOOKED_AT = "query (looks)", "key (is looked at)"
 
@@ -31,7 +32,10 @@ def heat_map(values, rows, columns, title=None, alt=None, digits=2, row_label=LO
 
 def heat_maps(matrices, titles, rows, columns, alt=None, digits=2, row_label=LOOKS, column_label=LOOKED_AT,
               vmin=None, vmax=None) -> None:  # fmt: skip
-    """Displays matrices of one shape side by side, on one colour scale. The rest is as in ``heat_map``."""
+    """Displays matrices of one shape side by side, on one colour scale, with numbers while they are at most 200 in all.
+
+    The rest is as in ``heat_map``.
+    """
     if len(matrices) != len(titles) or len(titles) == 0:
         raise ValueError(f"titles must name each matrix: got {len(titles)} titles for {len(matrices)} matrices")
     tables = [as_rows(values, rows, columns) for values in matrices]
@@ -46,13 +50,14 @@ def heat_maps(matrices, titles, rows, columns, alt=None, digits=2, row_label=LOO
     rows, columns = [str(name) for name in rows], [str(name) for name in columns]
     words = np.vectorize(lambda x: ("may" if x else "·") if masks else number(x, digits), otypes=[object])
     texts = words(arrays)
-    alt = alt or _describe(arrays, texts, titles, rows, columns, f"rows: {row_label}, columns: {column_label}")
+    found = "open" if masks else "largest"
+    alt = alt or _describe(arrays, texts, titles, rows, columns, f"rows: {row_label}, columns: {column_label}", found)
     with plt.rc_context(STYLE):
         figure(_draw(arrays, texts, titles, rows, columns, row_label, column_label, vmin, vmax), alt)
 
 
 def _draw(arrays, texts, titles, rows, columns, row_label, column_label, vmin, vmax):
-    with_numbers = len(rows) * len(columns) <= MOST_NUMBERS
+    with_numbers = arrays[0].size <= MOST_NUMBERS and arrays.size <= MOST_NUMBERS_IN_ALL
     height = width = max((4.2 if len(arrays) > 2 else 6) / max(26, len(rows), len(columns)), 0.05)  # of a cell, inches
     if with_numbers:
         height, width = 0.5, max(0.6, 0.1 * max(map(len, texts.flat)))
@@ -101,7 +106,7 @@ def ink(colour) -> str:
     return "white" if 1.05 / (luminance + 0.05) > (luminance + 0.05) / 0.05 else "black"
 
 
-def _describe(arrays, texts, titles, rows, columns, axes) -> str:
+def _describe(arrays, texts, titles, rows, columns, axes, what) -> str:
     """What a sighted reader takes from the picture first: what it is, and where its largest values are."""
     few = len(rows) <= 12 and len(arrays) * len(rows) <= 24
     kind = "Heat map" if len(arrays) == 1 else f"{len(arrays)} heat maps"
@@ -114,9 +119,10 @@ def _describe(arrays, texts, titles, rows, columns, axes) -> str:
             alike = [columns[j] for j in range(len(columns)) if text[i, j] == largest]
             found = largest != "·" and np.isfinite(shown[i].max())
             where = ", ".join(f'"{name}"' for name in alike) if len(alike) <= 12 else f"{len(alike)} columns"
-            finds.append(f'"{rows[i]}": {where} ({largest})' if found else f'"{rows[i]}": none')
+            amount = "" if largest == "may" else f" ({largest})"
+            finds.append(f'"{rows[i]}": {where}{amount}' if found else f'"{rows[i]}": none')
         odd = [("not a number", np.isnan(array)), ("minus infinity", array == -np.inf), ("infinity", array == np.inf)]
         finds += [f"{hits.sum()} of {array.size} values: {name}" for name, hits in odd if hits.any()]
-        where = f"largest {'in each row' if few else 'of all'}: "
+        where = f"{what} {'in each row' if few else 'of all'}: "
         parts.append(f"{'' if title is None else title + ', '}{where}{'; '.join(finds)}.")
     return " ".join(parts)
