@@ -213,7 +213,7 @@ def test_every_decimal_number_in_the_prose_is_traced(name):
 def test_an_invented_number_would_be_found():
     assert not is_traced(Decimal("0.123"), {Decimal("0.1221"), Decimal("12.3")})
     assert is_traced(Decimal("0.12"), {Decimal("0.1221")})
-    assert numbers("0.33, 3.14 and lesson 02, v1.2.3, 1706.03762") == {Decimal("0.33"), Decimal("3.14"), Decimal("1706.03762")}
+    assert numbers("0.33, 3.14 and lesson 02, v1.2.3") == {Decimal("0.33"), Decimal("3.14")}
 
 
 def test_published_figures_name_their_source():
