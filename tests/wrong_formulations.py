@@ -177,4 +177,18 @@ WRONG = [
     ),
     ("bert_embeddings", "norm-forgotten", lambda ids, s, w, p, g, norm: g[s] + p[: ids.shape[1]] + w[ids]),
     ("bert_embeddings", "segment-forgotten", lambda ids, s, w, p, g, norm: norm(p[: ids.shape[1]] + w[ids])),
+    ("bert_embeddings", "one-position-for-all", lambda ids, s, w, p, g, norm: norm(g[s] + p[ids.shape[1]] + w[ids])),
+    ("bert_embeddings", "whole-position-table", lambda ids, s, w, p, g, norm: norm(F.embedding(ids, w) + p + g[s])),
+    (
+        "bert_embeddings",
+        "batch-for-length",
+        lambda ids, s, w, p, g, norm: norm(w[ids] + p[torch.arange(len(ids))] + g[s]),
+    ),
+    (
+        "bert_embeddings",
+        "word-scaled",
+        lambda ids, s, w, p, g, norm: norm(g[s] + p[: ids.shape[1]] + math.sqrt(w.size(-1)) * w[ids]),
+    ),
+    ("bert_embeddings", "word-only", lambda ids, s, w, p, g, norm: norm(F.embedding(ids, w))),
+    ("bert_embeddings", "added-after-the-norm", lambda ids, s, w, p, g, norm: p[: ids.shape[1]] + norm(g[s] + w[ids])),
 ]
