@@ -20,13 +20,18 @@ def _weighed(scores, mask):
     return w / w.sum(dim=-1, keepdim=True)
 
 
-def _heads(scale=lambda x, q: math.sqrt(q.size(-1)), across=False, finish=lambda c, w_o: c @ w_o):
+def _heads(
+    scale=lambda x, q: math.sqrt(q.size(-1)),
+    across=False,
+    finish=lambda c, w_o: c @ w_o,
+    softmax=lambda scores: F.softmax(scores, -1),
+):
     def multi_head_attention(x, w_q, w_k, w_v, w_o, n_heads):
         batch, length, _ = x.shape
         q, k, v = (torch.matmul(x, w).view(batch, length, n_heads, -1) for w in (w_q, w_k, w_v))
         if not across:
             q, k, v = (part.transpose(1, 2) for part in (q, k, v))
-        context = torch.softmax(q @ k.transpose(-1, -2) / scale(x, q), dim=-1) @ v
+        context = softmax(q @ k.transpose(-1, -2) / scale(x, q)) @ v
         context = context if across else context.transpose(1, 2)  # (batch, length, heads, d_head)
         return finish(context.reshape(batch, length, -1), w_o)
 
@@ -36,6 +41,12 @@ def _heads(scale=lambda x, q: math.sqrt(q.size(-1)), across=False, finish=lambda
 def _summed(x, w_q, w_k, w_v, w_o, n_heads):
     q, k, v = (torch.stack((x @ w).chunk(n_heads, -1), 1) for w in (w_q, w_k, w_v))
     return F.scaled_dot_product_attention(q, k, v).sum(dim=1) @ w_o
+
+
+def _scaled_late(x, w_q, w_k, w_v, w_o, n_heads):
+    q, k, v = (torch.stack((x @ w).chunk(n_heads, -1), 1) for w in (w_q, w_k, w_v))
+    weights = (q @ k.mT).softmax(-1) / math.sqrt(q.size(-1))
+    return (weights @ v).transpose(1, 2).flatten(2) @ w_o
 
 
 def _linear(x, w_q, w_k, w_v, w_o, n_heads):
@@ -54,6 +65,14 @@ def _positions(sine=lambda i: i, cosine=None, start=0, radians=lambda a: a, plac
         return table
 
     return sinusoidal_positions
+
+
+def _fast(length, d_model):
+    position = torch.arange(0, length, dtype=torch.float).unsqueeze(1)
+    div_term = torch.exp(torch.arange(0, d_model, 2).float() * (math.log(10000.0) / d_model))
+    table = torch.zeros(length, d_model)
+    table[:, 0::2], table[:, 1::2] = torch.sin(position * div_term), torch.cos(position * div_term)
+    return table
 
 
 def _std(x, gain, bias, eps):
@@ -135,11 +154,20 @@ WRONG = [
     ("multi_head_attention", "scaled-by-d-model", _heads(scale=lambda x, q: math.sqrt(x.size(-1)))),
     ("multi_head_attention", "attends-across-heads", _heads(across=True)),
     ("multi_head_attention", "heads-summed", _summed),
+    ("multi_head_attention", "wrong-axis", _heads(softmax=lambda scores: F.softmax(scores, -2))),
+    ("multi_head_attention", "wrong-axis", _heads(softmax=lambda scores: F.softmax(scores, 1))),
+    ("multi_head_attention", "no-softmax", _heads(softmax=lambda scores: scores)),
+    ("multi_head_attention", "scaled-after-softmax", _scaled_late),
+    ("multi_head_attention", "value-not-used", lambda x, q, k, v, o, n: _heads()(x, q, k, k, o, n)),
     ("multi_head_attention", "weights-transposed", _linear),
     ("sinusoidal_positions", "exponent-doubled", _positions(lambda i: 2 * i)),
     ("sinusoidal_positions", "sine-and-cosine-differ", _positions(cosine=lambda i: i + 1)),
     ("sinusoidal_positions", "sine-and-cosine-differ", _positions(lambda i: 2 * i, lambda i: 2 * (i + 1))),
     ("sinusoidal_positions", "starts-at-one", _positions(start=1)),
+    ("sinusoidal_positions", "multiplied-by-the-power", _positions(lambda i: -i)),
+    ("sinusoidal_positions", "multiplied-by-the-power", _fast),
+    ("sinusoidal_positions", "exponent-not-divided", _positions(lambda i: 30 * i)),
+    ("sinusoidal_positions", "another-base", _positions(lambda i: 0.75 * i)),
     ("sinusoidal_positions", "degrees", _positions(radians=math.radians)),
     (
         "sinusoidal_positions",

@@ -50,8 +50,8 @@ def multi_head_attention(x, w_q, w_k, w_v, w_o, n_heads):
 _declare = split_heads.mistake
 _declare(
     "view-without-transpose",
-    "The shape is right, the numbers are not: view only counts through memory, so a head gets whole tokens instead of "
-    "a part of each. First cut the last axis in two, then move an axis.",
+    "The shape is right, the numbers are not: view only counts through memory, so a head gets a stretch of the "
+    "sentence instead of a part of each token. First cut the last axis in two, then move an axis.",
     lambda x, n: x.reshape(x.shape[0], n, x.shape[1], -1),
 )
 _declare(
@@ -102,13 +102,18 @@ _declare(
 )
 
 
-def _attend(query, key, value, width):
-    return torch.softmax(query @ key.transpose(-2, -1) / width**0.5, dim=-1) @ value
+def _attend(query, key, value, width, axis=-1):
+    return torch.softmax(query @ key.transpose(-2, -1) / width**0.5, dim=axis) @ value
 
 
-def _heads(x, w_q, w_k, w_v, n, width=None, split=split_heads.reference):
+def _heads(x, w_q, w_k, w_v, n, width=None, split=split_heads.reference, axis=-1):
     query, key, value = (split(x @ w, n) for w in (w_q, w_k, w_v))
-    return _attend(query, key, value, width or query.shape[-1])
+    return _attend(query, key, value, width or query.shape[-1], axis)
+
+
+def _along(axis):
+    """Multi-head attention whose softmax runs along another axis of (batch, heads, queries, keys)."""
+    return lambda x, w_q, w_k, w_v, w_o, n: _merge(_heads(x, w_q, w_k, w_v, n, axis=axis)) @ w_o
 
 
 def _view(x, n):
@@ -120,7 +125,7 @@ def _across(x, w_q, w_k, w_v, w_o, n):
     return heads.flatten(-2) @ w_o
 
 
-_merge = merge_heads.reference
+_split, _merge = split_heads.reference, merge_heads.reference
 _declare = multi_head_attention.mistake
 _declare(
     "no-output-projection",
@@ -142,6 +147,31 @@ _declare(
     "no-scale",
     "The scores of the heads are not scaled.",
     lambda x, w_q, w_k, w_v, w_o, n: _merge(_heads(x, w_q, w_k, w_v, n, width=1)) @ w_o,
+)
+_declare(
+    "scaled-after-softmax",
+    "You scale the weights, so they no longer add up to 1. Scaling is there to help softmax: when must it happen?",
+    lambda x, w_q, w_k, w_v, w_o, n: _merge(_heads(x, w_q, w_k, w_v, n, width=1)) @ w_o / (w_q.shape[-1] // n) ** 0.5,
+)
+_declare(
+    "wrong-axis",
+    "Your softmax runs along the wrong axis. The weights of one query, over all keys, add up to 1.",
+    _along(0),
+    _along(1),
+    _along(-2),
+)
+_declare(
+    "no-softmax",
+    "The scores go straight to the values. What turns a row of scores into shares that add up to 1?",
+    lambda x, w_q, w_k, w_v, w_o, n: (
+        _merge((q := _split(x @ w_q, n)) @ _split(x @ w_k, n).mT / q.shape[-1] ** 0.5 @ _split(x @ w_v, n)) @ w_o
+    ),
+)
+_declare(
+    "value-not-used",
+    "You mix the keys or the queries, not the values. Q and K decide how much to look where; what is mixed is V.",
+    lambda x, w_q, w_k, w_v, w_o, n: _merge(_heads(x, w_q, w_k, w_k, n)) @ w_o,
+    lambda x, w_q, w_k, w_v, w_o, n: _merge(_heads(x, w_q, w_k, w_q, n)) @ w_o,
 )
 _declare(
     "heads-summed",
@@ -166,13 +196,14 @@ _declare(
 )
 _declare(
     "split-by-view",
-    "The heads are cut out by view alone, so that each gets whole tokens. Your split_heads does it rightly.",
+    "The heads are cut out by view or reshape alone: a head gets a stretch of the sentence instead of a part of each "
+    "token. Your split_heads does it rightly.",
     lambda x, w_q, w_k, w_v, w_o, n: _merge(_heads(x, w_q, w_k, w_v, n, split=_view)) @ w_o,
     lambda x, w_q, w_k, w_v, w_o, n: _heads(x, w_q, w_k, w_v, n, split=_view).reshape(*x.shape[:2], -1) @ w_o,
 )
 _declare(
     "merged-by-view",
-    "The heads are put together by view alone, so that the tokens are mixed up. Your merge_heads does it rightly.",
+    "The heads are put together by view or reshape alone: the tokens are mixed up. Your merge_heads does it rightly.",
     lambda x, w_q, w_k, w_v, w_o, n: _heads(x, w_q, w_k, w_v, n).reshape(*x.shape[:2], -1) @ w_o,
 )
 _declare(

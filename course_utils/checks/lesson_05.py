@@ -29,15 +29,20 @@ def add_positions(x, positions):
     return x + positions[: x.shape[-2]]
 
 
-def _table(length, d_model, exponent=lambda column: column, start=0, factor=1.0):
+def _table(length, d_model, exponent=lambda column: column, start=0, factor=1.0, base=10000.0):
     """The table with ``exponent(first column of the pair)`` where the right one has that column."""
     position = torch.arange(start, start + length, dtype=torch.float64)[:, None]
-    angle = position * factor / 10000 ** (exponent(torch.arange(0, d_model, 2, dtype=torch.float64)) / d_model)
+    angle = position * factor / base ** (exponent(torch.arange(0, d_model, 2, dtype=torch.float64)) / d_model)
     return angle.sin(), angle.cos()
 
 
 def _interleave(sines, cosines):
     return torch.stack([sines, cosines], dim=-1).flatten(-2).float()
+
+
+def _fast(length, speeds):
+    angle = torch.arange(length)[:, None] * speeds
+    return _interleave(angle.sin(), angle.cos())
 
 
 _declare = sinusoidal_positions.mistake
@@ -83,6 +88,26 @@ _declare(
     "Your angles are turned from degrees, or into them. torch.sin takes radians, and the formula gives radians.",
     lambda length, d: _interleave(*_table(length, d, factor=math.pi / 180)),
     lambda length, d: _interleave(*_table(length, d, factor=180 / math.pi)),
+)
+_declare(
+    "multiplied-by-the-power",
+    "Your hands turn faster from pair to pair. They should turn more slowly: is the power divided by, or its exponent "
+    "negative?",
+    lambda length, d: _interleave(*_table(length, d, lambda column: -column)),
+    lambda length, d: _fast(length, 10000 ** (torch.arange(0, d, 2) / d)),  # such angles show float32's rounding
+    lambda length, d: _fast(length, torch.exp(torch.arange(0, d, 2) * (math.log(10000) / d))),
+)
+_declare(
+    "exponent-not-divided",
+    "Your first hand turns, the others hardly move. The exponent is 2i divided by d_model: it stays below 1.",
+    lambda length, d: _interleave(*_table(length, d, lambda column: column * d * d)),
+    lambda length, d: _interleave(*_table(length, d, lambda column: column * d)),
+)
+_declare(
+    "another-base",
+    "All your speeds but the first are wrong, as if the base were not 10000. Count its zeros.",
+    lambda length, d: _interleave(*_table(length, d, base=1000.0)),
+    lambda length, d: _interleave(*_table(length, d, base=100000.0)),
 )
 _declare(
     "angle-not-scaled",
