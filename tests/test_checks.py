@@ -202,6 +202,17 @@ def test_wrong_dtype(name):
     assert "torch.float16" in result.message
 
 
+def test_wrong_dtype_says_how_to_get_the_right_one():
+    def candidate(query, key):
+        result = torch.zeros(len(query), len(key))
+        result.copy_(query @ key.T)
+        return result
+
+    result = verdict("dot_product_scores", candidate)
+    assert result.mistake == "wrong-dtype" and "dtype=query.dtype" in result.message
+    assert "dtype=" not in verdict("causal_mask", lambda length: reference("causal_mask")(length).int()).message
+
+
 @every_exercise
 def test_wrong_device(name):
     assert verdict(name, lambda *args: reference(name)(*args).to("meta")).mistake == "wrong-device"
@@ -392,6 +403,16 @@ def test_a_mistake_that_only_raises_is_named_by_the_same_error():
         return torch.add(x, positions)  # the whole table
 
     assert verdict("add_positions", candidate).mistake == "table-not-cut"
+
+
+def test_a_named_mistake_that_raised_shows_the_error_and_the_hint():
+    def candidate(lengths, max_length):
+        return torch.arange(max_length) < lengths
+
+    result = verdict("padding_mask", candidate)
+    assert result.mistake == "no-second-axis"
+    assert "It raised RuntimeError" in result.message and "torch.arange(max_length) < lengths" in result.message
+    assert EXERCISES["padding_mask"].mistakes["no-second-axis"][0] in result.message
 
 
 def test_a_right_answer_is_never_taken_for_a_mistake():

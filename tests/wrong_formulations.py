@@ -15,6 +15,11 @@ def _masked(number):
     return lambda scores, mask: torch.where(mask, scores, torch.full_like(scores, number)).softmax(-1)
 
 
+def _weighed(scores, mask):
+    w = torch.where(mask, torch.exp(scores), 0)
+    return w / w.sum(dim=-1, keepdim=True)
+
+
 def _heads(scale=lambda x, q: math.sqrt(q.size(-1)), across=False, finish=lambda c, w_o: c @ w_o):
     def multi_head_attention(x, w_q, w_k, w_v, w_o, n_heads):
         batch, length, _ = x.shape
@@ -70,6 +75,8 @@ WRONG = [
     ("dot_product_scores", "key-not-transposed", torch.mm),
     ("dot_product_scores", "swapped-operands", lambda q, k: torch.einsum("qd,kd->kq", q, k)),
     ("dot_product_scores", "elementwise-product", torch.mul),
+    ("dot_product_scores", "softmax-already", lambda q, k: F.softmax(torch.einsum("qd,kd->qk", q, k), dim=1)),
+    ("softmax", "max-returns-two-things", lambda s: (s - torch.max(s, dim=-1, keepdim=True)).exp()),
     ("softmax", "wrong-axis", _softmax_own_maximum),
     ("softmax", "wrong-axis", lambda s: F.softmax(s, 1)),
     ("softmax", "overflow", lambda s: s.exp() / s.exp().sum(-1)[..., None]),
@@ -102,6 +109,10 @@ WRONG = [
     ("padding_mask", "off-by-one", lambda n, m: torch.tensor([[i <= k for i in range(m)] for k in n.tolist()])),
     ("padding_mask", "inverted", lambda n, m: torch.tensor([[i >= k for i in range(m)] for k in n.tolist()])),
     ("padding_mask", "one-length-for-all", lambda n, m: torch.tensor([[i < n[0] for i in range(m)]] * len(n))),
+    ("padding_mask", "no-second-axis", lambda n, m: n > torch.arange(m)),
+    ("masked_softmax", "exp-times-mask", _weighed),
+    ("masked_softmax", "exp-times-mask", lambda s, m: (w := torch.exp(s) * m) / (w.sum(-1, keepdim=True) + 1e-9)),
+    ("masked_softmax", "exp-times-mask", lambda s, m: _weighed(s, m).nan_to_num(0)),
     ("masked_softmax", "inverted", lambda s, m: s.masked_fill(m, -math.inf).softmax(-1).nan_to_num(0)),
     ("masked_softmax", "mask-after-softmax", lambda s, m: F.softmax(s, -1).masked_fill(~m, 0)),
     ("masked_softmax", "filled-with-zero", lambda s, m: (s * m).softmax(-1)),
@@ -166,4 +177,18 @@ WRONG = [
     ),
     ("bert_embeddings", "norm-forgotten", lambda ids, s, w, p, g, norm: g[s] + p[: ids.shape[1]] + w[ids]),
     ("bert_embeddings", "segment-forgotten", lambda ids, s, w, p, g, norm: norm(p[: ids.shape[1]] + w[ids])),
+    ("bert_embeddings", "one-position-for-all", lambda ids, s, w, p, g, norm: norm(g[s] + p[ids.shape[1]] + w[ids])),
+    ("bert_embeddings", "whole-position-table", lambda ids, s, w, p, g, norm: norm(F.embedding(ids, w) + p + g[s])),
+    (
+        "bert_embeddings",
+        "batch-for-length",
+        lambda ids, s, w, p, g, norm: norm(w[ids] + p[torch.arange(len(ids))] + g[s]),
+    ),
+    (
+        "bert_embeddings",
+        "word-scaled",
+        lambda ids, s, w, p, g, norm: norm(g[s] + p[: ids.shape[1]] + math.sqrt(w.size(-1)) * w[ids]),
+    ),
+    ("bert_embeddings", "word-only", lambda ids, s, w, p, g, norm: norm(F.embedding(ids, w))),
+    ("bert_embeddings", "added-after-the-norm", lambda ids, s, w, p, g, norm: p[: ids.shape[1]] + norm(g[s] + w[ids])),
 ]

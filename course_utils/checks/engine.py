@@ -112,7 +112,9 @@ class Exercise:
             if fault := raised or difference(r.output, right):
                 inputs = ", ".join(f"{name} {describe(arg)}" for name, arg in zip(self.arguments, args, strict=True))
                 where = f"(Input {number} of {len(cases)}: {inputs}.)"
-                return self._known_mistake(cases, runs, wanted) or (fault[0], f"{fault[1]} {where}")
+                if known := self._known_mistake(cases, runs, wanted):
+                    return known[0], f"{raised[1]} {known[1]}" if raised else known[1]
+                return fault[0], f"{fault[1]}{self._dtype_hint(fault, args, right)} {where}"
         if self.once and (repeated := self._names(runs, "repeated")):
             return "called-twice", f"The values are right, but {repeated} is called more than once. Keep its result."
         if self.gradients:
@@ -127,7 +129,7 @@ class Exercise:
         works = any(step.opname.startswith(("CALL", "BINARY")) for step in steps)
         if works and all(e and r.output is None for e, r in zip(empty, runs, strict=True)):
             return "returns-nothing", "Your function computes something, but ends without returning it."
-        return "not-attempted", "Write the body of the function, run its cell, then run this cell again."
+        return "not-attempted", "Write the body, run the cell that defines it, then run the check."
 
     def _names(self, runs: list[Run], what: str) -> str:
         return " and ".join(self.arguments[i] for i in sorted({i for r in runs for i in getattr(r, what)}))
@@ -145,6 +147,12 @@ class Exercise:
                 else:
                     found.update({slug: hint} if proven else {})
         return (" or ".join(found), "\nOr: ".join(found.values())) if found else None
+
+    def _dtype_hint(self, fault: Verdict, args: tuple, right: Tensor) -> str:
+        like = (n for n, arg in zip(self.arguments, args, strict=True) if getattr(arg, "dtype", None) == right.dtype)
+        if fault[0] != "wrong-dtype" or not right.is_floating_point() or not (name := next(like, None)):
+            return ""
+        return f" torch.zeros and torch.ones make torch.float32 unless told otherwise: dtype={name}.dtype."
 
     def _gradient_fault(self, candidate: Callable, args: tuple) -> Verdict | None:
         try:

@@ -77,6 +77,12 @@ dot_product_scores.mistake(
     "These are dot products divided by the root of their length. Here they are wanted as they are; lesson 02 scales.",
     lambda query, key: query @ key.T / query.shape[-1] ** 0.5,
 )
+dot_product_scores.mistake(
+    "softmax-already",
+    "These are weights already: each row adds up to 1. Scores are wanted, the numbers before softmax.",
+    lambda query, key: torch.softmax(query @ key.T, -1),
+    lambda query, key: torch.softmax(query @ key.T / query.shape[-1] ** 0.5, -1),
+)
 
 
 def _stable(scores):
@@ -137,6 +143,12 @@ softmax.mistake(
     lambda scores: _naive(scores) / _naive(scores).sum(-1),
     lambda scores: _stable(scores) / _stable(scores).sum(-1),
     lambda scores: (e := torch.exp(scores - scores.amax(-1))) / e.sum(-1),
+)
+softmax.mistake(
+    "max-returns-two-things",
+    "With dim, scores.max gives back two things: the largest values and where they stand. Which one do you want to "
+    "take away? Write .values behind it, or use amax.",
+    lambda scores: torch.exp(scores - scores.max(dim=-1)),
 )
 
 

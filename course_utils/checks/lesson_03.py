@@ -34,7 +34,7 @@ def _scores_mask():
         (normal(4, 5) + level, first),
         (normal(2, 3, 5, 4, seed=1) + 5, keys[:, None, None, :]),
         (normal(2, 4, 5, seed=2, dtype=torch.float64) + level, first),
-        (normal(3, 4, seed=3) + 5, keys[0]),
+        (normal(3, 4, seed=3) + torch.tensor([[5.0], [150.0], [6.0]]), keys[0]),
     ]
 
 
@@ -108,6 +108,14 @@ _declare(
     lambda lengths, m: (_steps(m) < lengths.min()).expand(len(lengths), m),
 )
 _declare(
+    "no-second-axis",
+    "You compare the positions with the lengths one by one. Every position should meet every length: give lengths a "
+    "second axis, of size 1.",
+    lambda lengths, m: _steps(m) < lengths,
+    lambda lengths, m: _steps(m) >= lengths,
+    lambda lengths, m: _steps(m) <= lengths,
+)
+_declare(
     "max-length-ignored",
     "Your mask is as wide as the longest sequence. The batch may be padded further: how wide is asked for?",
     lambda lengths, m: _steps(int(lengths.max())) < lengths[:, None],
@@ -178,6 +186,21 @@ _declare(
     *(  # added, the fill keeps some of the scores
         lambda scores, mask, number=number: torch.softmax(scores + ~mask * number, dim=-1)
         for number in (-100.0, -1e4, -1e9)
+    ),
+)
+_declare(
+    "exp-times-mask",
+    "On paper this is the formula. In float numbers exp overflows for high scores and vanishes for low ones, before "
+    "you divide. Take away the largest visible score of each row first, or hide the scores and leave exp to softmax.",
+    *(  # where exp overflows, the product with the mask and the filled one differ
+        lambda scores, mask, visible=visible, share=share: share(visible(scores, mask))
+        for visible in (lambda s, m: s.exp() * m, lambda s, m: s.exp().masked_fill(~m, 0.0))
+        for share in (
+            lambda e: e / e.sum(-1, keepdim=True),
+            lambda e: e / e.sum(-1, keepdim=True).clamp(min=1e-9),
+            lambda e: e / e.sum(-1, keepdim=True).clamp(min=torch.finfo(e.dtype).tiny),
+            lambda e: (e / e.sum(-1, keepdim=True)).nan_to_num(0.0),
+        )
     ),
 )
 _declare(

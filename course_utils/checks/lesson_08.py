@@ -22,7 +22,8 @@ def bert_embeddings(ids, segments, word, position, segment, norm):
 _declare = bert_embeddings.mistake
 _declare(
     "segment-forgotten",
-    "Word and position are there. What tells sentence A from sentence B?",
+    "Word and position are there. What tells sentence A from sentence B? (The segment's number itself, added to all "
+    "features, is taken off again by the norm: add a row of the table.)",
     lambda ids, segments, word, position, segment, norm: norm(word[ids] + position[: ids.shape[1]]),
 )
 _declare(
@@ -32,7 +33,8 @@ _declare(
 )
 _declare(
     "position-forgotten",
-    "Word and segment are there. The order of the words is lost.",
+    "Word and segment are there. The order of the words is lost. (The position's number itself, added to all features, "
+    "is taken off again by the norm: add a row of the table.)",
     lambda ids, segments, word, position, segment, norm: norm(word[ids] + segment[segments]),
 )
 _declare(
@@ -53,6 +55,48 @@ _declare(
     lambda ids, segments, word, position, segment, norm: norm(
         word[ids] + position[: ids.shape[0], None] + segment[segments]
     ),
+)
+_declare(
+    "one-position-for-all",
+    "Every token gets the same row of the position table. They need the first `length` rows, one each.",
+    *(
+        lambda ids, segments, word, position, segment, norm, shift=shift: norm(
+            word[ids] + position[ids.shape[1] + shift] + segment[segments]
+        )
+        for shift in (0, -1)
+    ),
+    lambda ids, segments, word, position, segment, norm: norm(word[ids] + position[0] + segment[segments]),
+)
+_declare(
+    "whole-position-table",
+    "The position table has more rows than the sentence has tokens. Take the first `length` of them.",
+    lambda ids, segments, word, position, segment, norm: norm(word[ids] + position + segment[segments]),
+)
+_declare(
+    "batch-for-length",
+    "You took as many positions as there are sentences. len(ids) counts sentences; ids.shape[1] counts tokens.",
+    lambda ids, segments, word, position, segment, norm: norm(word[ids] + position[: ids.shape[0]] + segment[segments]),
+)
+_declare(
+    "word-scaled",
+    "BERT adds the three rows as they are, without a factor.",
+    lambda ids, segments, word, position, segment, norm: norm(
+        word[ids] * word.shape[1] ** 0.5 + position[: ids.shape[1]] + segment[segments]
+    ),
+    lambda ids, segments, word, position, segment, norm: norm(
+        (word[ids] + position[: ids.shape[1]] + segment[segments]) / 3
+    ),
+)
+_declare(
+    "word-only",
+    "Only the word table is used. Two more rows are to be added.",
+    lambda ids, segments, word, position, segment, norm: norm(word[ids]),
+)
+_declare(
+    "added-after-the-norm",
+    "One of the three comes after the norm. All three are added first, and the norm comes once, at the end.",
+    lambda ids, segments, word, position, segment, norm: norm(word[ids] + segment[segments]) + position[: ids.shape[1]],
+    lambda ids, segments, word, position, segment, norm: norm(word[ids] + position[: ids.shape[1]]) + segment[segments],
 )
 _declare(
     "position-from-segments",

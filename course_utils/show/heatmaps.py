@@ -54,12 +54,18 @@ def draw_heat_maps(matrices, titles, rows, columns, alt=None, digits=2, row_labe
     if not vmin < vmax:
         raise ValueError(f"vmin must be less than vmax, got {vmin} and {vmax}")
     rows, columns = [str(name) for name in rows], [str(name) for name in columns]
-    words = np.vectorize(lambda x: ("may" if x else "·") if masks else number(x, digits), otypes=[object])
-    texts = words(arrays)
+    texts = np.vectorize(lambda x: _word(x, masks, digits), otypes=[object])(arrays)
     found = "open" if masks else "largest"
     alt = alt or _describe(arrays, texts, titles, rows, columns, f"rows: {row_label}, columns: {column_label}", found)
     with plt.rc_context(STYLE):
         return _draw(arrays, texts, titles, rows, columns, row_label, column_label, vmin, vmax), alt
+
+
+def _word(value: float, is_mask: bool, digits: int) -> str:
+    """A cell's text. What is exactly 0 looks different from what is rounded to it: a mask hides exactly."""
+    if is_mask:
+        return "may" if value else "·"
+    return "0" if value == 0 else number(value, digits)
 
 
 def _draw(arrays, texts, titles, rows, columns, row_label, column_label, vmin, vmax):
