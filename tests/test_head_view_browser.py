@@ -1,11 +1,20 @@
-"""bertviz's head view in a real browser with every door to the network shut: does it draw?"""
+"""bertviz's views in a real browser with every door to the network shut: do they draw, and do they answer the mouse?"""
 
+import os
 import shutil
+import socket
+import subprocess
+import sys
+import time
+from importlib.util import find_spec
+from pathlib import Path
+from urllib.request import urlopen
 
+import nbformat
 import pytest
 import torch
 
-from course_utils.show import bertviz_view
+from course_utils import show
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 BROWSER = next(filter(None, map(shutil.which, ["chromium", "chromium-browser", "google-chrome"])), None)
@@ -30,34 +39,35 @@ def attentions():
     return tuple(torch.softmax(2 * torch.randn(shape), dim=-1) for _ in range(N_LAYERS))
 
 
+def cut_off(page):
+    """Shuts every door to the network; gives a list of all that goes wrong from now on."""
+    wrong = []
+
+    def gate(route):
+        local = route.request.url.startswith(("file:", "about:", "data:", "blob:", "http://127.0.0.1:"))
+        if not local:
+            wrong.append(f"asked the network for {route.request.url}")
+        route.continue_() if local else route.abort()
+
+    page.route("**/*", gate)
+    page.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    return wrong
+
+
 @pytest.fixture
-def show_in(browser, attentions, tmp_path, monkeypatch):
-    """Puts what head_view displays into a page; gives the page, the view's frame, and all that went wrong."""
+def show_in(browser, attentions, tmp_path):
+    """Puts the head view's frame into a page; gives the page, the view's frame, and all that went wrong."""
     pages = []
 
     def open_page(color_scheme="light", **options):
-        shown = []
-        monkeypatch.setenv("COURSE_INTERACTIVE", "1")
-        monkeypatch.setattr(bertviz_view, "heat_maps", lambda *args: None)
-        monkeypatch.setattr(bertviz_view, "display", shown.append)
-        bertviz_view.head_view(attentions, TOKENS, **options)
         path = tmp_path / "page.html"
         dark = "<style>:root { color-scheme: light dark }</style>"
-        path.write_text(f"<!doctype html><meta charset='utf-8'>{dark}{shown[0].data}", encoding="utf-8")
+        frame = show.head_view(attentions, TOKENS, **options).iframe
+        path.write_text(f"<!doctype html><meta charset='utf-8'>{dark}{frame}", encoding="utf-8")
         page = browser.new_page(color_scheme=color_scheme)
         pages.append(page)
-        wrong = []
-
-        def gate(route):
-            if route.request.url.startswith(("file:", "about:", "data:")):
-                route.continue_()
-            else:
-                wrong.append(f"asked the network for {route.request.url}")
-                route.abort()
-
-        page.route("**/*", gate)
-        page.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: wrong.append(str(error)))
+        wrong = cut_off(page)
         page.goto(path.as_uri())
         frame = page.frame_locator("iframe")
         frame.locator("line").first.wait_for(state="attached", timeout=10_000)
@@ -117,3 +127,162 @@ def test_dark_text_on_white_in_either_scheme(show_in, color_scheme):
     assert frame.locator("svg text").first.evaluate("e => getComputedStyle(e).fill") == "rgb(0, 0, 0)"
     assert "head view of 8 tokens" in page.locator("iframe").get_attribute("title")
     assert wrong == []
+
+
+# All three views together: in JupyterLab, in Notebook 7, in a page exported from there, and in saved pages
+
+CELLS = [
+    """
+import torch
+from transformers import BertTokenizer
+from course_utils import Bert, show
+words = "john and paul wrote songs when they met".split()
+tokenizer = BertTokenizer(vocab={word: i for i, word in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", *words])})
+torch.manual_seed(0)
+bert = Bert(len(tokenizer), d_model=24, n_layers=2, n_heads=3, d_ff=32).eval()
+inputs = tokenizer(" ".join(words), return_tensors="pt")
+attentions = bert(inputs["input_ids"], need_weights=True).attention_weights
+tokens = tokenizer.convert_ids_to_tokens(inputs["input_ids"][0])
+""".strip(),
+    """
+display(show.head_view(attentions, tokens, layer=1))
+display(show.model_view(attentions, tokens))
+show.neuron_view(bert, tokenizer, " ".join(words), layer=1, head=2)
+""".strip(),
+]
+N_WORDS, THEY = 10, 7  # tokens, and where "they" stands
+
+
+@pytest.fixture(scope="module")
+def jupyter(tmp_path_factory):
+    """A JupyterLab server (Notebook 7 is another page of it), and its folder."""
+    pytest.importorskip("jupyterlab", reason="jupyterlab is not installed")
+    folder = tmp_path_factory.mktemp("jupyter")
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port = found.getsockname()[1]
+    settings = {f"JUPYTER{kind}_DIR": str(folder / ".jupyter") for kind in ("_CONFIG", "_DATA", "_RUNTIME")}
+    settings |= {f"JUPYTERLAB_{kind}_DIR": str(folder / ".jupyter") for kind in ("SETTINGS", "WORKSPACES")}
+    path = os.pathsep.join([str(Path(__file__).parent.parent), os.environ.get("PYTHONPATH", "")])
+    options = [f"--ServerApp.{o}" for o in ("ip=127.0.0.1", f"port={port}", "port_retries=0", f"root_dir={folder}")]
+    options += ["--IdentityProvider.token=", "--allow-root", "--no-browser", "--LabApp.news_url="]
+    with open(folder / "server.log", "w") as log:
+        server = subprocess.Popen(
+            [sys.executable, "-m", "jupyterlab", *options],
+            env=os.environ | settings | {"COURSE_INTERACTIVE": "1", "PYTHONPATH": path},
+            stdout=log,
+            stderr=log,
+            cwd=folder,
+        )
+    address = f"http://127.0.0.1:{port}"
+    try:
+        for _ in range(120):
+            try:
+                urlopen(f"{address}/api/status", timeout=1).close()
+                break
+            except OSError:
+                assert server.poll() is None, (folder / "server.log").read_text()
+                time.sleep(0.25)
+        yield address, folder
+    finally:
+        server.terminate()
+        try:
+            server.wait(10)
+        except subprocess.TimeoutExpired:
+            server.kill()
+
+
+def run_all(page, address, where, path):
+    """Opens a notebook that never ran, runs all its cells and saves it; returns what was asked of the network."""
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in CELLS])
+    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    nbformat.write(notebook, path)
+    wrong = cut_off(page)
+    page.goto(f"{address}/{where}/{path.name}")
+    prompt = page.locator(".jp-InputPrompt").first
+    prompt.wait_for(timeout=40_000)
+    for _ in range(
+        15
+    ):  # JupyterLab says idle, and drops what it is told to run or asks back, before the kernel is there
+        if page.locator("dialog").count():
+            page.keyboard.press("Escape")
+        page.get_by_role("menuitem", name="Run", exact=True).click(timeout=5_000)
+        page.get_by_role("menuitem", name="Run All Cells", exact=True).click(timeout=5_000)
+        page.wait_for_timeout(2000)
+        if not prompt.text_content().startswith("[ ]"):
+            break
+    page.locator("iframe[title*='neuron view']").wait_for(timeout=60_000)
+    page.keyboard.press("Control+s")
+    return [message for message in wrong if message.startswith("asked")]
+
+
+def look_at_the_views(page):
+    """Each view draws its lines, and pointing at "they" leaves the lines of "they" alone."""
+    frames = [page.frame_locator(f"iframe[title*='{kind} view']") for kind in ("head", "model", "neuron")]
+    head, model, neuron = frames
+    for frame in frames:
+        frame.locator("svg line").first.wait_for(state="attached", timeout=10_000)
+
+    assert head.locator("svg line").count() == 3 * N_WORDS**2
+    head.locator("#left text").nth(THEY).hover()
+    assert head.locator("line[visibility='visible']").count() == 3 * N_WORDS
+
+    assert model.locator("svg line").count() == 2 * 3 * N_WORDS**2
+    assert model.locator(".detail").count() == 0
+    model.locator("svg > g > rect:last-child").nth(4).click()
+    assert model.locator("text.detail").text_content() == "Layer 1, Head 1"
+    model.locator("g.detail").first.locator("text").nth(THEY).hover()
+    seen = model.locator(".attn-line-group").evaluate_all("groups => groups.map(group => +group.style.opacity)")
+    assert seen == [float(i == THEY) for i in range(N_WORDS)]
+
+    chosen = [neuron.locator(f"select#{name}").input_value() for name in ("layer", "att_head")]
+    assert chosen == ["1", "2"]
+    neuron.locator("#collapsed #leftText text").nth(THEY).hover()
+    groups = neuron.locator("#collapsed .attn-line-group")
+    seen = groups.evaluate_all("groups => groups.map(group => +group.style.opacity)")
+    assert seen == [float(i == THEY) for i in range(N_WORDS)]
+    assert neuron.locator(".dotproduct[data-value]").count() == 0
+    neuron.locator("#collapsed #leftText > g").nth(THEY).locator("rect").nth(1).click()
+    neuron.locator("#expanded #leftText text").nth(THEY).hover()
+    scores = neuron.locator(".dotproduct").evaluate_all("squares => squares.map(square => +square.dataset.value)")
+    lit = neuron.locator("#expanded #rightText .highlight").evaluate_all("e => e.map(e => +e.style.opacity)")
+    torch.testing.assert_close(torch.tensor(scores).softmax(0), torch.tensor(lit), atol=0.02, rtol=0)
+
+
+@pytest.mark.parametrize("where", ["lab/tree", "notebooks"])
+def test_the_views_live_in_jupyter(where, browser, jupyter):
+    if where == "notebooks" and find_spec("notebook") is None:
+        pytest.skip("Notebook 7 is not installed (pip install notebook)")
+    address, folder = jupyter
+    page = browser.new_page(viewport={"width": 1400, "height": 1000})
+    assert run_all(page, address, where, folder / "views.ipynb") == []
+    look_at_the_views(page)
+    page.close()
+
+
+def test_the_views_live_in_an_exported_page(browser, jupyter):
+    nbconvert = pytest.importorskip("nbconvert", reason="nbconvert is not installed")
+    _, folder = jupyter
+    if not (folder / "views.ipynb").exists():
+        pytest.skip("needs the notebook that test_the_views_live_in_jupyter runs and saves")
+    notebook = nbformat.read(folder / "views.ipynb", as_version=4)
+    outputs = notebook.cells[1].outputs
+    assert [output.output_type for output in outputs] == ["display_data"] * 9
+    (folder / "exported.html").write_text(nbconvert.HTMLExporter().from_notebook_node(notebook)[0], encoding="utf-8")
+    page = browser.new_page(viewport={"width": 1400, "height": 1000})
+    cut_off(page)  # nbconvert's own template asks for MathJax; without it the page is as good
+    page.goto((folder / "exported.html").as_uri())
+    look_at_the_views(page)
+    page.close()
+
+
+def test_saved_pages_draw_too(browser, attentions, tmp_path):
+    for function in (show.head_view, show.model_view):
+        function(attentions, TOKENS).save_html(tmp_path / "view.html")
+        page = browser.new_page()
+        wrong = cut_off(page)
+        page.goto((tmp_path / "view.html").as_uri())
+        assert page.locator("svg line").count() % len(TOKENS) ** 2 == 0 < page.locator("svg line").count()
+        assert page.locator("img").evaluate("image => image.complete && image.naturalWidth > 300")
+        assert wrong == []
+        page.close()

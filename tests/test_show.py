@@ -1,15 +1,13 @@
-"""Matrices, figures, heat maps and the head view, without a browser."""
+"""Matrices, figures and heat maps, without a browser."""
 
 import base64
 import io
-import json
 import math
 import re
 import subprocess
 import sys
 import warnings
 from fractions import Fraction
-from html import unescape
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -27,7 +25,7 @@ from nbclient import NotebookClient
 from PIL import Image
 
 from course_utils import show
-from course_utils.show import bertviz_view, figures, heatmaps
+from course_utils.show import figures, heatmaps
 
 WORDS = ["the", "sky", "is", "blue"]
 WEIGHTS = torch.tensor([[0.9, 0.1, 0, 0], [0.3, 0.5, 0.1, 0.1], [0.5, -0.001, 0.5, 0], [0.2, 0.2, 0.2, 0.4]])
@@ -38,7 +36,6 @@ def pictures(monkeypatch):
     """Everything displayed, in order."""
     shown = []
     monkeypatch.setattr(figures, "display", shown.append)
-    monkeypatch.setattr(bertviz_view, "display", shown.append)
     yield shown
     assert plt.get_fignums() == [], "a figure was left open: Jupyter would show it twice"
 
@@ -404,126 +401,6 @@ def test_heat_map_errors(call, error, message, pictures):
     assert pictures == []
 
 
-# The head view
-
-
-def random_attentions(n_layers=2, n_heads=3, n_tokens=4):
-    torch.manual_seed(0)
-    return tuple(torch.softmax(torch.randn(1, n_heads, n_tokens, n_tokens), dim=-1) for _ in range(n_layers))
-
-
-def page_of(html):
-    return unescape(re.search(r'srcdoc="([^"]*)"', html.data)[1])
-
-
-def params_of(html):
-    page = page_of(html)
-    return json.JSONDecoder().raw_decode(page.split("const params = ", 1)[1])[0]
-
-
-def test_head_view_shows_the_picture_first(pictures, monkeypatch):
-    monkeypatch.setenv("COURSE_INTERACTIVE", "1")
-    assert show.head_view(random_attentions(), WORDS, layer=1, heads=[2, 0]) is None
-    picture, view = pictures
-    assert "2 heat maps, 4 by 4" in picture.alt and "layer 1, head 2, largest in each row" in picture.alt
-    assert "<iframe" in view.data and 'title="Interactive head view of 4 tokens' in view.data
-    params = params_of(view)
-    assert (params["layer"], params["heads"], params["include_layers"]) == (1, [2, 0], [0, 1])
-
-
-def test_head_view_begins_with_layer_0_and_all_heads(pictures, monkeypatch):
-    monkeypatch.delenv("COURSE_INTERACTIVE", raising=False)
-    show.head_view(random_attentions(), WORDS)
-    assert "3 heat maps" in pictures[0].alt and "layer 0, head 0" in pictures[0].alt
-    assert (params_of(pictures[1])["layer"], params_of(pictures[1])["heads"]) == (0, [0, 1, 2])
-
-
-def test_head_view_can_be_static(pictures, monkeypatch):
-    monkeypatch.setenv("COURSE_INTERACTIVE", "0")
-    show.head_view(random_attentions(), WORDS)
-    assert [type(shown) for shown in pictures] == [figures.Picture]
-
-
-@pytest.mark.parametrize("axes", [3, 4])
-def test_head_view_takes_one_tensor(axes, pictures, monkeypatch):
-    monkeypatch.setenv("COURSE_INTERACTIVE", "1")
-    weights = random_attentions()[0].requires_grad_()
-    show.head_view(weights[0] if axes == 3 else weights, tuple(WORDS), heads=1)
-    assert "Heat map, 4 by 4" in pictures[0].alt and "layer 0, head 1" in pictures[0].alt
-    assert len(params_of(pictures[1])["attention"][0]["attn"]) == 1
-
-
-def test_the_page_holds_rounded_weights_once_and_asks_for_nothing(pictures, monkeypatch):
-    monkeypatch.setenv("COURSE_INTERACTIVE", "1")
-    attentions = random_attentions()
-    show.head_view(attentions, WORDS)
-    page = page_of(pictures[1])
-    held = torch.tensor(params_of(pictures[1])["attention"][0]["attn"], dtype=torch.float64)
-    torch.testing.assert_close(held, torch.cat(attentions).double(), atol=0.5001e-3, rtol=0)
-    data = page.split("const params = ", 1)[1].split("\n", 1)[0]
-    assert max(len(number) for number in re.findall(r"\d+\.\d+", data)) <= len("0.123")
-    assert page.count('"attn"') == 1
-    assert not re.search(r"(?:src|href)\s*=\s*.https?:|cdnjs|require\.config", page)
-    assert len(pictures[1].data) < 450_000
-
-
-def test_strange_tokens_stay_inside_their_string(pictures, monkeypatch):
-    monkeypatch.setenv("COURSE_INTERACTIVE", "1")
-    tokens = ['"></iframe><script>', "</script><!--<script>", "你好", "; // HACK: const params = "]
-    show.head_view(random_attentions(), tokens)
-    html = pictures[1].data
-    assert html.count("<iframe") == 1 and html.count("</iframe>") == 1 and html.count("<script") == 0
-    assert params_of(pictures[1])["attention"][0]["left_text"] == tokens
-    assert page_of(pictures[1]).count("</script>") == 4  # d3, jQuery, the shim and the view
-
-
-def test_a_heavy_view_keeps_only_the_chosen_layer(pictures, monkeypatch):
-    monkeypatch.setenv("COURSE_INTERACTIVE", "1")
-    monkeypatch.setattr(bertviz_view, "MOST_WEIGHTS", 95)
-    show.head_view(random_attentions(), WORDS, layer=1)
-    params = params_of(pictures[1])
-    assert params["include_layers"] == [1] and len(params["attention"][0]["attn"]) == 1
-
-
-def test_head_view_survives_nan(pictures, monkeypatch):
-    monkeypatch.setenv("COURSE_INTERACTIVE", "1")
-    weights = torch.full((1, 2, 4, 4), float("nan"))
-    show.head_view(weights, WORDS)
-    assert "16 of 16 values: not a number" in pictures[0].alt
-    assert "NaN" not in page_of(pictures[1]).split("const params = ")[1].split("\n")[0]
-
-
-GOOD = random_attentions()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        ({"attentions": ()}, ValueError, 'attentions is empty: .*attn_implementation="eager".*outputs.attentions'),
-        ({"attentions": None}, ValueError, "attentions is empty"),
-        ({"attentions": (None, None)}, ValueError, "attentions is empty"),
-        ({"attentions": {"last_hidden_state": 0}}, TypeError, "attentions is a dict.*give outputs.attentions"),
-        ({"attentions": [np.ones((3, 4, 4))]}, TypeError, r"attentions\[0\] is a ndarray; expected a torch.Tensor"),
-        ({"tokens": WORDS[:3]}, ValueError, r"attentions\[0\] has shape \(1, 3, 4, 4\); .*\(1, heads, 3, 3\) for 3"),
-        ({"attentions": (torch.rand(2, 3, 4, 4),)}, ValueError, "a batch of 2; expected one sentence"),
-        ({"attentions": torch.rand(4, 4)}, ValueError, r"has shape \(4, 4\); expected \(1, heads, 4, 4\)"),
-        ({"attentions": (GOOD[0], GOOD[1][:, :2])}, ValueError, r"attentions\[1\] .* expected \(1, 3, 4, 4\)"),
-        ({"layer": 2}, ValueError, r"layer must lie in 0\.\.1, counted from 0; got 2"),
-        ({"layer": -1}, ValueError, r"layer must lie in 0\.\.1"),
-        ({"layer": 0.5}, TypeError, "layer must be counted in whole numbers, got float"),
-        ({"heads": [0, 3]}, ValueError, r"heads must lie in 0\.\.2, counted from 0; got 3"),
-        ({"heads": []}, ValueError, "heads is empty"),
-        ({"heads": ["a"]}, TypeError, "heads must be counted in whole numbers"),
-        ({"tokens": "the sky"}, TypeError, "tokens must be a list of strings"),
-        ({"tokens": [101, 102, 103, 104]}, TypeError, "tokens must be a list of strings"),
-    ],
-)
-def test_head_view_errors(arguments, error, message, pictures):
-    with pytest.raises(error, match=message):
-        show.head_view(**{"attentions": GOOD, "tokens": WORDS} | arguments)
-    assert pictures == []
-
-
 # From outside
 
 
@@ -544,6 +421,8 @@ def test_in_a_notebook_each_figure_comes_once_with_its_text(monkeypatch):
         "fig, ax = show.subplots()\nax.plot([1, 2])\nshow.figure(fig, 'A straight line that rises from one to two.')",
         "show.head_view(torch.full((1, 2, 2, 2), 0.5), ['the', 'sky'])",
         "show.matrix([1.0, -0.0], columns=['a', 'b'])",
+        "for words in ('is blue', 'the sky'):\n    display(show.head_view(torch.full((1, 2, 2), 0.5), words.split()))",
+        "view = show.model_view(torch.full((1, 2, 2, 2), 0.5), ['the', 'sky'])",
     ]
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
     NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(Path(__file__).parent.parent)}}).execute()
@@ -552,10 +431,14 @@ def test_in_a_notebook_each_figure_comes_once_with_its_text(monkeypatch):
         [],
         ["display_data"],
         ["display_data"],
-        ["display_data", "display_data"],
+        ["display_data", "display_data", "display_data"],
         ["execute_result"],
+        ["display_data"] * 6,
+        [],
     ]
     assert outputs[1][0].metadata["image/png"]["alt"].startswith("Heat map, 1 by 2")
     assert outputs[2][0].metadata["image/png"]["alt"] == "A straight line that rises from one to two."
-    assert "<iframe" in outputs[3][1].data["text/html"]
+    assert outputs[3][0].metadata["image/png"]["alt"].startswith("2 heat maps, 2 by 2")
+    assert "sky attends 0.50 to the, 0.50 to sky" in outputs[3][1].data["text/plain"]
+    assert "<iframe" in outputs[3][2].data["text/html"]
     assert "<table" in outputs[4][0].data["text/html"]

@@ -1,131 +1,104 @@
-"""bertviz's head view, made to draw without a network, after a static figure of the same weights."""
+"""bertviz's views, made to draw without a network: a static figure, the strongest links in words, an offline page."""
 
 import json
 import os
 import re
+from collections.abc import Callable
+from functools import cached_property
 from html import escape
 from importlib.metadata import distribution
-from operator import index
+from pathlib import Path
 
-import torch
-from IPython.display import HTML, display
+from IPython.display import display
 
-from course_utils.show.heatmaps import heat_maps
+from course_utils.show.figures import Picture, picture
 
-MOST_WEIGHTS = 200_000  # about 1.2 MB of page; with more, only the chosen layer goes into the view
-DIGITS = 3
+MOST_NUMBERS = 85_000  # about 0.5 MB of page besides d3 and jQuery; with more, layers are left out
 HIGHEST = 900  # pixels; a longer view scrolls
-GET_ATTENTIONS = (
-    'load the model with attn_implementation="eager", call it with output_attentions=True and give outputs.attentions'
-)
 STYLE = """:root { color-scheme: light } body { background: white; color: black; margin: 10px }
-body, p { font: 14px/1.4 Helvetica, Arial, sans-serif } p { margin: 0 0 8px } svg { overflow: visible }"""
+body, p, pre { font: 14px/1.4 Helvetica, Arial, sans-serif } p { margin: 0 0 8px } pre { white-space: pre-wrap }
+img { max-width: 100%; height: auto } svg { overflow: visible }"""
 SHIM = "window.require = {config() {}}; window.requirejs = (names, run) => run(window.jQuery, window.d3);"
+NAMES = {"layer": "Layer", "att_head": "Head", "filter": "Attention"}
 
 
-def head_view(attentions, tokens, layer: int | None = None, heads=None) -> None:
-    """Displays one layer's attention weights as heat maps, then bertviz's interactive head view.
+class View:
+    """What ``head_view``, ``model_view`` and ``neuron_view`` return. As a cell's last line, or in ``display(...)``:
 
-    attentions: one (1, heads, tokens, tokens) per layer, as in ``outputs.attentions``; or one such tensor.
-    tokens: the words. layer, heads: counted from 0; by default layer 0 and all its heads.
-    In the view one can go to another layer, unless all of them together would make the page too heavy.
-    With the environment variable COURSE_INTERACTIVE=0 only the heat maps are shown.
-
-    Raises:
-        TypeError, ValueError: no attentions, not one square per token and head, or no such layer or head.
+    a static figure, the strongest links in words, then bertviz's interactive view in an ``<iframe>`` that needs
+    nothing from outside. With the environment variable COURSE_INTERACTIVE=0 the interactive view is left out.
     """
-    tokens = _expect_tokens(tokens)
-    attentions = _expect_attentions(attentions, len(tokens))
-    layer = _expect_index("layer", 0 if layer is None else layer, len(attentions))
-    n_heads = attentions[layer].shape[0]
-    heads = range(n_heads) if heads is None else [heads] if isinstance(heads, int) else heads
-    heads = [_expect_index("heads", head, n_heads) for head in heads]
-    if not heads:
-        raise ValueError(f"heads is empty; expected numbers in 0..{n_heads - 1}, or None for all")
-    titles = [f"layer {layer}, head {head}" for head in heads]
-    heat_maps([attentions[layer][head] for head in heads], titles, tokens, tokens)
-    if os.environ.get("COURSE_INTERACTIVE", "1") != "0":
-        display(HTML(iframe(attentions, tokens, layer, heads)))
+
+    def __init__(self, title: str, draw: Callable, links: str, page: Callable[[str], str], height: float):
+        self.title, self.links = title, links
+        self._draw, self._page, self._height = draw, page, min(round(height), HIGHEST)
+
+    @cached_property
+    def picture(self) -> Picture:
+        """The static figure."""
+        return picture(*self._draw())
+
+    @cached_property
+    def data(self) -> str:
+        """A complete HTML page: the static figure, the links in words and the interactive view."""
+        return self._page(f"<h1>{escape(self.title)}</h1>{self.picture.html()}<pre>{escape(self.links)}</pre>")
+
+    @cached_property
+    def iframe(self) -> str:
+        """The interactive view alone, as an ``<iframe>`` that can stand in any page."""
+        style = "width: 100%; border: 1px solid #999; background: white; color-scheme: light"
+        size = f"{style}; height: {self._height}px"
+        page = escape(self._page(""))
+        return f'<div><iframe title="{escape(self.title)}" style="{size}" srcdoc="{page}"></iframe></div>'
+
+    def save_html(self, path: str | Path) -> None:
+        """Writes ``data`` to a file that any browser opens, without a network too."""
+        Path(path).write_text(self.data, encoding="utf-8")
+
+    def __repr__(self) -> str:
+        return f"{self.picture!r}\n{self.links}"
+
+    def _ipython_display_(self) -> None:
+        display(self.picture)
+        display({"text/plain": self.links}, raw=True)
+        if os.environ.get("COURSE_INTERACTIVE", "1") != "0":
+            display({"text/html": self.iframe, "text/plain": f"[{self.title}: needs a browser]"}, raw=True)
 
 
-def iframe(attentions, tokens, layer: int, heads) -> str:
-    """bertviz's head view as an ``<iframe>`` that needs nothing from outside."""
-    import bertviz
+def offline(html: str, title: str, words: str, style: str = "", front: str = "", script: str = "", **changes) -> str:
+    """A bertviz view as a page of its own, with d3 and jQuery from installed packages instead of a CDN.
 
-    all_layers = sum(weights.numel() for weights in attentions) <= MOST_WEIGHTS
-    scale = 10**DIGITS
-    view = bertviz.head_view(
-        [(weights[None].double().nan_to_num() * scale).round() / scale for weights in attentions],
-        tokens,
-        layer=layer,
-        heads=heads,
-        include_layers=list(range(len(attentions))) if all_layers else [layer],
-        html_action="return",
-    )
-    n_heads = attentions[layer].shape[0]
-    words = (
-        f"Point at a token to see where it looks. Each square is a head, 0 to {n_heads - 1} from the left: "
-        "a click turns it on or off, a double click leaves it alone on."
-    )
-    room = max(0, 9 * max(map(len, tokens)) - 110)  # bertviz cuts off a long token on the left
-    page = offline(view.data, title="bertviz head view", words=words, style=f"#vis {{ margin-left: {room}px }}")
-    height = min(23 * len(tokens) + 130, HIGHEST)
-    style = f"width: 100%; height: {height}px; border: 1px solid #999; background: white; color-scheme: light"
-    title = f"Interactive head view of {len(tokens)} tokens: layer {layer} at first, {n_heads} heads"
-    return f'<div><iframe title="{title}" style="{style}" srcdoc="{escape(page)}"></iframe></div>'
-
-
-def offline(html: str, title: str, words: str, style: str) -> str:
-    """A bertviz view as a page of its own, with d3 and jQuery from installed packages instead of a CDN."""
+    words: how to use the view. front: what comes before. script: what runs after. changes: to bertviz's parameters.
+    """
     html = re.sub(r'<script src="http[^>]*></script>', "", html)
     html = re.sub(r"require\.config\(\{.*?\}\);", "", html, flags=re.DOTALL)
-    html = html.replace('<select id="layer">', '<select id="layer" aria-label="Layer">')
-    before, after = html.split("const params = ", 1)
+    html = re.sub(r'<select id="(\w+)">', lambda found: f'{found[0][:-1]} aria-label="{NAMES[found[1]]}">', html)
+    before, name, after = re.split(r"((?:const params|window\.bertviz_params) = )(?=\{)", html, maxsplit=1)
     params, end = json.JSONDecoder().raw_decode(after)
     after = after[end:].split("\n", 1)[1]  # what else is on that line is a comment that repeats all the weights
-    data = json.dumps(params, separators=(",", ":")).replace("<", "\\u003c")  # no token can end the script
+    data = json.dumps(params | changes, separators=(",", ":")).replace("<", "\\u003c")  # no token can end the script
     libraries = [("mpld3", "mpld3/js/d3.v5.min.js"), ("XStatic-jQuery", "xstatic/pkg/jquery/data/jquery.min.js")]
     scripts = [distribution(name).locate_file(path).read_text(encoding="utf-8") for name, path in libraries]
-    scripts = "".join(f"<script>{script}</script>" for script in [*scripts, SHIM])
+    scripts = "".join(f"<script>{text}</script>" for text in [*scripts, SHIM])
     head = f'<meta charset="utf-8"><title>{escape(title)}</title><style>{STYLE} {style}</style>{scripts}'
-    body = f"<p>{escape(words)}</p>{before}const params = {data};\n{after}"
+    body = f"{front}<p>{escape(words)}</p>{before}{name}{data};\n{after}<script>{script}</script>"
     return f'<!doctype html><html lang="en"><head>{head}</head><body>{body}</body></html>'
 
 
-def _expect_tokens(tokens) -> list[str]:
-    if isinstance(tokens, str) or not all(isinstance(token, str) for token in tokens):
-        raise TypeError("tokens must be a list of strings, as tokenizer.convert_ids_to_tokens gives it")
-    return list(tokens)
+def rounded(values, digits: int = 3):
+    """As float64, so that ``tolist`` gives few digits; bertviz cannot draw NaN, so it gets 0."""
+    return (values.double().nan_to_num() * 10**digits).round() / 10**digits
 
 
-def _expect_attentions(attentions, n_tokens: int) -> list[torch.Tensor]:
-    """One (heads, tokens, tokens) per layer."""
-    if isinstance(attentions, torch.Tensor):
-        attentions = [attentions]
-    if attentions is None or len(attentions) == 0 or any(weights is None for weights in attentions):
-        raise ValueError(f"attentions is empty: {GET_ATTENTIONS}")
-    layers = []
-    for layer, weights in enumerate(attentions):
-        if not isinstance(weights, torch.Tensor):
-            came = f"attentions[{layer}] is a {type(weights).__name__}" if isinstance(attentions, (list, tuple)) else (
-                f"attentions is a {type(attentions).__name__}")  # fmt: skip
-            raise TypeError(f"{came}; expected a torch.Tensor for each layer: {GET_ATTENTIONS}")
-        came = f"attentions[{layer}] has shape {tuple(weights.shape)}"
-        if weights.dim() == 4 and weights.shape[0] != 1:
-            raise ValueError(f"{came}: a batch of {weights.shape[0]}; expected one sentence, such as weights[:1]")
-        weights = weights[0] if weights.dim() == 4 else weights
-        n_heads = layers[0].shape[0] if layers else "heads"
-        if weights.dim() != 3 or weights.shape[1:] != (n_tokens, n_tokens) or n_heads not in ("heads", len(weights)):
-            raise ValueError(f"{came}; expected (1, {n_heads}, {n_tokens}, {n_tokens}) for {n_tokens} tokens")
-        layers.append(weights.detach().cpu())
-    return layers
+def layers_that_fit(n_layers: int, numbers_per_layer: int, first: int = 0) -> list[int]:
+    """As many layers as keep the page small, at least one: those nearest to ``first``."""
+    nearest = sorted(range(n_layers), key=lambda layer: abs(layer - first))
+    return sorted(nearest[: max(1, MOST_NUMBERS // numbers_per_layer)])
 
 
-def _expect_index(name: str, number, length: int) -> int:
-    try:
-        number = index(number)
-    except TypeError:
-        raise TypeError(f"{name} must be counted in whole numbers, got {type(number).__name__}: {number!r}") from None
-    if not 0 <= number < length:
-        raise ValueError(f"{name} must lie in 0..{length - 1}, counted from 0; got {number}")
-    return number
+def left_out(kept: list[int], layers) -> str:
+    """A sentence for the reader, if not all layers were kept."""
+    few = ", ".join(map(str, kept))
+    return (
+        "" if len(kept) == len(layers) else f" To keep the page small it holds only layer{'s' * (len(kept) > 1)} {few}."
+    )

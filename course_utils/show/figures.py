@@ -2,6 +2,7 @@
 
 import warnings
 from base64 import b64encode
+from html import escape
 from io import BytesIO
 
 import matplotlib.pyplot as plt
@@ -50,6 +51,11 @@ def figure(fig, alt: str) -> None:
     Raises:
         ValueError: ``alt`` is shorter than 30 characters.
     """
+    display(picture(fig, alt))
+
+
+def picture(fig, alt: str) -> "Picture":
+    """``fig`` as ``figure`` displays it; closed, and not displayed."""
     plt.close(fig)  # or Jupyter would show it a second time
     if not isinstance(alt, str) or len(alt.strip()) < SHORTEST_ALT:
         raise ValueError(f"alt must say in at least {SHORTEST_ALT} characters what the figure shows, got {alt!r}")
@@ -57,9 +63,9 @@ def figure(fig, alt: str) -> None:
     with warnings.catch_warnings(), plt.rc_context(STYLE):
         warnings.filterwarnings("ignore", message="Glyph .* missing")  # no Chinese font here: boxes, no warning
         fig.savefig(drawn, format="png", dpi=DPI, bbox_inches="tight")
-    picture = Image.open(drawn).convert("RGB")
-    picture.quantize(256, dither=Image.Dither.NONE).save(small, "png", optimize=True)  # a third of the size
-    display(Picture(small.getvalue(), alt, width=round(picture.width * 96 / DPI)))
+    image = Image.open(drawn).convert("RGB")
+    image.quantize(256, dither=Image.Dither.NONE).save(small, "png", optimize=True)  # a third of the size
+    return Picture(small.getvalue(), alt, width=round(image.width * 96 / DPI))
 
 
 class Picture:
@@ -70,6 +76,11 @@ class Picture:
 
     def __repr__(self) -> str:
         return f"[figure: {self.alt}]"
+
+    def html(self) -> str:
+        """As an ``<img>`` that holds its own data."""
+        data = b64encode(self.png).decode()
+        return f'<img alt="{escape(self.alt)}" width="{self.width}" src="data:image/png;base64,{data}">'
 
     def _repr_mimebundle_(self, include=None, exclude=None):
         data = {"image/png": b64encode(self.png).decode(), "text/plain": repr(self)}

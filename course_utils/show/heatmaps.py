@@ -36,6 +36,12 @@ def heat_maps(matrices, titles, rows, columns, alt=None, digits=2, row_label=LOO
 
     The rest is as in ``heat_map``.
     """
+    figure(*draw_heat_maps(matrices, titles, rows, columns, alt, digits, row_label, column_label, vmin, vmax))
+
+
+def draw_heat_maps(matrices, titles, rows, columns, alt=None, digits=2, row_label=LOOKS, column_label=LOOKED_AT,
+                   vmin=None, vmax=None):  # fmt: skip
+    """The figure that ``heat_maps`` displays, and its alternative text."""
     if len(matrices) != len(titles) or len(titles) == 0:
         raise ValueError(f"titles must name each matrix: got {len(titles)} titles for {len(matrices)} matrices")
     tables = [as_rows(values, rows, columns) for values in matrices]
@@ -52,7 +58,7 @@ def heat_maps(matrices, titles, rows, columns, alt=None, digits=2, row_label=LOO
     found = "open" if masks else "largest"
     alt = alt or _describe(arrays, texts, titles, rows, columns, f"rows: {row_label}, columns: {column_label}", found)
     with plt.rc_context(STYLE):
-        figure(_draw(arrays, texts, titles, rows, columns, row_label, column_label, vmin, vmax), alt)
+        return _draw(arrays, texts, titles, rows, columns, row_label, column_label, vmin, vmax), alt
 
 
 def _word(value: float, is_mask: bool, digits: int) -> str:
