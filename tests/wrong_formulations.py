@@ -84,6 +84,17 @@ def _returns_nothing(x, w1, b1, w2, b2):
     hidden @ w2 + b2
 
 
+def _not_centred(x, gain, bias, eps):
+    mean, squares = (torch.stack([x, x * x]) @ torch.full((x.size(-1), 1), 1 / x.size(-1)).to(x)).unbind(0)
+    return (x - mean) * (squares + eps) ** -0.5 * gain + bias
+
+
+def _relu_each_time(x, w1, b1, w2, b2):
+    for weight, shift in ((w1, b1), (w2, b2)):
+        x = (x @ weight + shift).clamp(min=0)
+    return x
+
+
 def _one_norm(x, attention, feed_forward, norm1, norm2):
     for sublayer in (attention, feed_forward):
         x = norm1(sublayer(x) + x)
@@ -185,6 +196,21 @@ WRONG = [
         "over-the-batch",
         lambda x, gain, bias, eps: F.batch_norm(x.flatten(0, -2), None, None, gain, bias, True, eps=eps).view_as(x),
     ),
+    ("layer_norm", "squares-of-x", _not_centred),
+    ("layer_norm", "squares-of-x", lambda x, gain, bias, eps: F.rms_norm(x, gain.shape, gain, eps) + bias),
+    (
+        "layer_norm",
+        "variance-is-a-sum",
+        lambda x, gain, bias, eps: F.layer_norm(x, gain.shape, gain / len(gain) ** 0.5, bias, eps / len(gain)),
+    ),
+    (
+        "layer_norm",
+        "gain-before-the-norm",
+        lambda x, gain, bias, eps: F.layer_norm(gain * x, gain.shape, eps=eps) + bias,
+    ),
+    ("layer_norm", "gain-and-bias-exchanged", lambda x, gain, bias, eps: F.layer_norm(x, gain.shape, bias, gain, eps)),
+    ("feed_forward", "activation-last", lambda x, w1, b1, w2, b2: torch.relu(F.linear(x, w1.T, b1) @ w2 + b2)),
+    ("feed_forward", "activation-twice", _relu_each_time),
     ("feed_forward", "no-activation", lambda x, w1, b1, w2, b2: F.linear(x, w1.T, b1) @ w2 + b2),
     ("feed_forward", "bias-forgotten", lambda x, w1, b1, w2, b2: torch.clamp(x @ w1, min=0) @ w2 + b2),
     ("feed_forward", "returns-nothing", _returns_nothing),
@@ -192,6 +218,8 @@ WRONG = [
     ("post_norm", "no-residual", lambda x, sublayer, norm: norm(sublayer(x)).clone()),
     ("pre_norm", "the-other-one", lambda x, sublayer, norm: norm(sublayer(x).add(x))),
     ("pre_norm", "residual-from-normalised-x", lambda x, sublayer, norm: sublayer(y := norm(x)) + y),
+    ("pre_norm", "norm-on-the-residual", lambda x, sublayer, norm: torch.add(sublayer(x), norm(x))),
+    ("pre_norm", "sum-goes-through-the-sublayer", lambda x, sublayer, norm: sublayer(norm(x).add(x))),
     ("encoder_layer", "one-norm-used-twice", _one_norm),
     (
         "bert_embeddings",

@@ -59,6 +59,14 @@ def _normalised(x, eps, axes=-1, unbiased=False):
     return (x - mean) / torch.sqrt(x.var(axes, keepdim=True, unbiased=unbiased) + eps)
 
 
+def _centred(x):
+    return x - x.mean(-1, keepdim=True)
+
+
+def _root(x, eps):
+    return torch.sqrt(x.var(-1, keepdim=True, unbiased=False) + eps)
+
+
 _declare = layer_norm.mistake
 _declare(
     "unbiased-variance",
@@ -124,6 +132,28 @@ _declare(
     lambda x, gain, bias, eps: gain * x / torch.sqrt(x.var(-1, unbiased=False, keepdim=True) + eps) + bias,
 )
 _declare(
+    "squares-of-x",
+    "You average the squares of x itself. The variance is the mean of the squared distances from the mean.",
+    lambda x, gain, bias, eps: gain * _centred(x) / torch.sqrt((x**2).mean(-1, True) + eps) + bias,
+    lambda x, gain, bias, eps: gain * x / torch.sqrt((x**2).mean(-1, True) + eps) + bias,
+)
+_declare(
+    "variance-is-a-sum",
+    "Your variance adds up the squared distances. It is their mean: which number is left to divide by?",
+    lambda x, gain, bias, eps: gain * _centred(x) / torch.sqrt((_centred(x) ** 2).sum(-1, True) + eps) + bias,
+)
+_declare(
+    "gain-before-the-norm",
+    "The gain comes too early. First mean 0 and variance 1, and only then times gain.",
+    lambda x, gain, bias, eps: _normalised(gain * x, eps) + bias,
+    lambda x, gain, bias, eps: (gain * x - x.mean(-1, True)) / _root(x, eps) + bias,
+)
+_declare(
+    "gain-and-bias-exchanged",
+    "Gain and bias have changed places: you multiply by the bias and add the gain.",
+    lambda x, gain, bias, eps: bias * _normalised(x, eps) + gain,
+)
+_declare(
     "keepdim-forgotten",
     "After the mean the last axis is gone, so broadcasting meets the wrong axis. Keep it, with size 1.",
     lambda x, gain, bias, eps: gain * (x - x.mean(-1)) / torch.sqrt(x.var(-1, unbiased=False) + eps) + bias,
@@ -133,13 +163,17 @@ _declare(
 _declare = feed_forward.mistake
 _declare(
     "no-activation",
-    "Without a bend in the middle, two linear maps are one linear map.",
+    "ReLU is missing. Without it between them, two matrix products are one matrix product.",
     lambda x, w1, b1, w2, b2: (x @ w1 + b1) @ w2 + b2,
 )
 _declare(
     "activation-last",
-    "The bend comes at the end, so the result can never be negative. It belongs between the two maps.",
+    "ReLU comes at the end, so the result can never be negative. It belongs between the two matrix products.",
     lambda x, w1, b1, w2, b2: F.relu((x @ w1 + b1) @ w2 + b2),
+)
+_declare(
+    "activation-twice",
+    "The ReLU between the two products is right. The second one, at the end, is too many: the output may be negative.",
     lambda x, w1, b1, w2, b2: F.relu(F.relu(x @ w1 + b1) @ w2 + b2),
 )
 _declare(
@@ -151,7 +185,7 @@ _declare(
 )
 _declare(
     "activation-before-bias",
-    "You bend first and add the bias then. The bias decides where the bend lies.",
+    "ReLU comes before the first bias. Add the bias first: it decides from where on ReLU lets a number through.",
     lambda x, w1, b1, w2, b2: (F.relu(x @ w1) + b1) @ w2 + b2,
 )
 _declare(
@@ -203,6 +237,16 @@ _declare(
 _declare = pre_norm.mistake
 _declare("the-other-one", _other, layers.post_norm)
 _declare("residual-from-normalised-x", _normed, lambda x, sublayer, norm: norm(x) + sublayer(norm(x)))
+_declare(
+    "norm-on-the-residual",
+    "The norm stands on the path past the sublayer. Its place is on the way into the sublayer.",
+    lambda x, sublayer, norm: norm(x) + sublayer(x),
+)
+_declare(
+    "sum-goes-through-the-sublayer",
+    "You add before the sublayer, so everything goes through it. Which path leads past it?",
+    lambda x, sublayer, norm: sublayer(x + norm(x)),
+)
 _declare(
     "no-residual", _no_residual, lambda x, sublayer, norm: sublayer(norm(x)), lambda x, sublayer, norm: sublayer(x)
 )
