@@ -26,9 +26,9 @@ def train_vocabulary(sentences: Iterable[str], size: int = MAX_VOCABULARY) -> li
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     trainer = trainers.WordPieceTrainer(
-        vocab_size=size - len(characters),
-        special_tokens=SPECIAL,
-        initial_alphabet=list(string.ascii_lowercase),
+        vocab_size=size,
+        # The characters first: their order decides between equally frequent pairs, and otherwise differs from run to run.
+        special_tokens=[*SPECIAL, *characters],
         show_progress=False,
     )
     words = sorted({word for sentence in sentences for word in sentence.split()})  # each word once: none too rare

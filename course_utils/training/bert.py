@@ -1,6 +1,6 @@
 """Trains the course BERT: ``python -m course_utils.training.bert``.
 
-About ten to fifteen minutes on two CPU cores. Interrupted, it goes on where it was when called again, and ends with the same
+About ten minutes on two CPU cores. Interrupted, it goes on where it was when called again, and ends with the same
 weights. With a GPU it uses it; with several processes, ``torchrun --nproc-per-node 2 -m course_utils.training.bert``,
 each one trains on its own sentences and the gradients are averaged.
 """
@@ -13,6 +13,7 @@ import os
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
+from functools import cache
 from pathlib import Path
 from random import Random
 
@@ -37,7 +38,7 @@ PROBE_SENTENCES = 24  # of each sense of "bank", watched during training
 class Settings:
     """What the weights depend on. ``batch_size`` counts sentences per process."""
 
-    steps: int = 5000
+    steps: int = 4000
     batch_size: int = 64
     learning_rate: float = 1e-3
     warm_up: int = 300
@@ -111,6 +112,7 @@ def new_model(settings: Settings, vocab_size: int) -> MaskedLanguageModel:
     return MaskedLanguageModel(bert)
 
 
+@cache
 def probe_sentences() -> list[Sentence]:
     """Held-out sentences with one ``bank`` each, money and river in turn: the same ones at every checkpoint."""
     found = {"bank/money": [], "bank/river": []}
@@ -140,7 +142,7 @@ def probe_steps(steps: int) -> list[int]:
     return sorted({0, *(steps >> halving for halving in range(7))})
 
 
-def save_checkpoint(path: Path, model: MaskedLanguageModel, optimizer, settings, step, log, probes) -> None:
+def save_checkpoint(path: Path, model: MaskedLanguageModel, optimizer, settings, step, log, probes, vocabulary) -> None:
     """Writes everything needed to go on. The old checkpoint stays whole until the new one is complete."""
     tensors = {f"model.{name}": weight for name, weight in model.state_dict().items()}
     for number, state in optimizer.state_dict()["state"].items():
@@ -148,21 +150,24 @@ def save_checkpoint(path: Path, model: MaskedLanguageModel, optimizer, settings,
     tensors |= {f"probe.{at}": vectors for at, vectors in probes.items()}
     tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     half_written = path.with_suffix(".half")
-    save_file(tensors, half_written, {"settings": json.dumps(asdict(settings)), "step": str(step), "log": json.dumps(log)})
+    about = {"settings": asdict(settings), "step": step, "log": log, "vocabulary": vocabulary}
+    save_file(tensors, half_written, {name: json.dumps(value) for name, value in about.items()})
     os.replace(half_written, path)
 
 
-def load_checkpoint(path: Path, model: MaskedLanguageModel, optimizer, settings: Settings) -> tuple[int, list, dict]:
+def load_checkpoint(
+    path: Path, model: MaskedLanguageModel, optimizer, settings: Settings, vocabulary: list[str]
+) -> tuple[int, list, dict]:
     """Puts weights and optimizer back; returns the step to go on with, the log and the probes.
 
     Raises:
-        ValueError: the file is damaged, or belongs to a training with other settings.
+        ValueError: the file is damaged, or belongs to a training with other settings or another vocabulary.
     """
     try:
         with safe_open(path, framework="pt") as file:
             about = file.metadata() or {}
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
-        step, log, saved = int(about["step"]), json.loads(about["log"]), json.loads(about["settings"])
+        step, log, saved, words = (json.loads(about[name]) for name in ("step", "log", "settings", "vocabulary"))
     except (SafetensorError, OSError, KeyError, ValueError) as error:
         raise ValueError(
             f"checkpoint={str(path)!r} is damaged ({type(error).__name__}: {error}); "
@@ -173,6 +178,8 @@ def load_checkpoint(path: Path, model: MaskedLanguageModel, optimizer, settings:
         raise ValueError(
             f"checkpoint={str(path)!r} belongs to a training with {other}; use the same settings, or --fresh"
         )
+    if words != vocabulary:
+        raise ValueError(f"checkpoint={str(path)!r} belongs to another vocabulary; start anew with --fresh")
     state: dict[int, dict[str, Tensor]] = {}
     probes = {}
     for name, tensor in tensors.items():
@@ -217,7 +224,7 @@ def train(
     checkpoint = output / "checkpoint.safetensors"
     first_step, log, probes = 0, [], {}
     if checkpoint.exists() and not fresh:
-        first_step, log, probes = load_checkpoint(checkpoint, model, optimizer, settings)
+        first_step, log, probes = load_checkpoint(checkpoint, model, optimizer, settings, vocabulary)
     parallel = DistributedDataParallel(model, [device] if device.type == "cuda" else None) if world > 1 else model
     parallel.train()
 
@@ -257,7 +264,7 @@ def train(
             bar.set_postfix(loss=log[-1]["loss"], accuracy=log[-1]["accuracy"])
             losses, accuracies = [], []
         if rank == 0 and ((step + 1) == last_step or time.monotonic() - written > checkpoint_seconds):
-            save_checkpoint(checkpoint, model, optimizer, settings, step + 1, log, probes)
+            save_checkpoint(checkpoint, model, optimizer, settings, step + 1, log, probes, vocabulary)
             written = time.monotonic()
     bar.close()
     if last_step == settings.steps and rank == 0:

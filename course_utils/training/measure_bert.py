@@ -20,8 +20,8 @@ from course_utils.language.lexicon import AMBIGUOUS
 from course_utils.models import load_bert
 from course_utils.training.bert import Encoder, Settings, new_model
 from course_utils.training.masked_lm import MaskedLanguageModel, from_huggingface
+from course_utils.training.model_card import HEADLINE, model_card
 
-HEADLINE = ("bank", "fire", "blue")
 SEED = 2024
 OFFSETS = [offset for offset in range(-15, 16) if offset]
 
@@ -253,11 +253,6 @@ def measure(model: MaskedLanguageModel, encoder: Encoder, settings: Settings, n:
     }
 
 
-def best_layer(values: Sequence[float]) -> int:
-    """The layer with the largest value, the embedding output being 0."""
-    return max(range(len(values)), key=values.__getitem__)
-
-
 def load(folder: Path) -> tuple[MaskedLanguageModel, Encoder, Settings]:
     """The exported model, with its vocabulary and the settings it was trained with.
 
@@ -281,8 +276,6 @@ def main(arguments: list[str] | None = None) -> None:
     except (FileNotFoundError, ValueError) as error:
         parser.error(str(error))
     (options.folder / "measures.json").write_text(json.dumps(measures, indent=1) + "\n", encoding="utf-8")
-    from course_utils.training.model_card import model_card
-
     text = model_card(measures, options.folder)
     (options.folder / "README.md").write_text(text, encoding="utf-8")
     print(text)
