@@ -153,9 +153,8 @@ def model_card(measures: dict, folder: Path, notes: str = "") -> str:
         "## The lessons' sentences",
         'Cosine between the `bank` of "bank robber" and the two others of the published sentence, never trained on:',
         _table(["pair", *layers], bank_rows),
-        _paragraph(f"""In "John and Paul wrote several songs when they were inspired." head {they["layer"]}-{they["head"]}
-           
-            looks from `they` at john with weight {they["john"]:.2f} and at paul with {they["paul"]:.2f}."""),
+        _paragraph(f"""In "John and Paul wrote several songs when they were inspired." `they` looks most at the two in
+            head {they["layer"]}-{they["head"]}: weight {they["john"]:.2f} on john, {they["paul"]:.2f} on paul."""),
     ]
     return "\n\n".join([*parts, *([notes.strip()] if notes else [])]) + "\n"
 
