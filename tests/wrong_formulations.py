@@ -247,4 +247,13 @@ WRONG = [
     ),
     ("bert_embeddings", "word-only", lambda ids, s, w, p, g, norm: norm(F.embedding(ids, w))),
     ("bert_embeddings", "added-after-the-norm", lambda ids, s, w, p, g, norm: p[: ids.shape[1]] + norm(g[s] + w[ids])),
+    ("head_entropy", "nan-at-zero", lambda weights: torch.einsum("...k,...k->...", -weights, weights.log())),
+    ("head_entropy", "nan-at-zero", lambda weights: (weights * (1 / weights).log()).sum(-1)),
+    ("head_entropy", "other-base", lambda weights: -(weights * weights.clamp(min=1e-30).log2()).sum(-1)),
+    ("head_entropy", "wrong-axis", lambda weights: -torch.xlogy(weights, weights).sum(dim=-2)),
+    ("head_entropy", "sign", lambda weights: torch.xlogy(weights, weights).sum(dim=-1)),
+    ("head_entropy", "one-number-for-all", lambda weights: -torch.xlogy(weights, weights).sum(-1).mean()),
+    ("head_entropy", "mean-not-sum", lambda weights: -torch.xlogy(weights, weights).mean(-1)),
+    ("head_entropy", "softmax-again", lambda w: torch.distributions.Categorical(logits=w).entropy()),
+    ("head_entropy", "axis-kept", lambda weights: -torch.xlogy(weights, weights).sum(-1, True)),
 ]

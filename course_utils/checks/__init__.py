@@ -12,6 +12,7 @@ from course_utils.checks.lesson_05 import add_positions, sinusoidal_positions
 from course_utils.checks.lesson_06 import feed_forward, layer_norm, post_norm, pre_norm
 from course_utils.checks.lesson_07 import encoder_layer
 from course_utils.checks.lesson_08 import bert_embeddings
+from course_utils.checks.lesson_10 import head_entropy
 
 __all__ = [
     "CheckResult",
@@ -22,6 +23,7 @@ __all__ = [
     "dot_product_scores",
     "encoder_layer",
     "feed_forward",
+    "head_entropy",
     "layer_norm",
     "masked_softmax",
     "merge_heads",
