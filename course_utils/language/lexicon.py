@@ -1,0 +1,543 @@
+"""The words and clauses of the course language.
+
+A clause is a string. ``{p}`` is the person the sentence is about (a name or noun first, a pronoun from then on),
+``{p.obj}`` and ``{p.pos}`` the pronoun's other forms, ``{p.was}`` agrees with it, ``{w}`` is the ambiguous word, and any
+other ``{name}`` is a word drawn from ``LISTS``.
+
+The trick that makes a model learn senses stands here: the clauses of a *topic* are shared by all senses that belong to
+it ("water": river banks, seals, cranes), and a sense's *own* clauses say what only this word means there ("the shore was
+muddy"). To guess a masked word of an own clause, one needs the topic and the ambiguous word together.
+"""
+
+HE_NAMES = "john paul tom george peter david james henry oscar leo max sam ben carl hugo".split()
+SHE_NAMES = "anna maria emma lucy clara julia rosa nina sarah alice eva laura ida mary jane".split()
+HE_NOUNS = "man boy father uncle brother king prince actor waiter grandfather husband".split()
+SHE_NOUNS = "woman girl mother aunt sister queen princess actress waitress grandmother wife".split()
+THEY_NOUNS = "men women boys girls children friends brothers sisters parents neighbours".split()
+
+LISTS = {
+    "river": "mississippi nile thames rhine danube amazon".split(),
+    "colour": "red green yellow white black brown grey".split(),
+    "size": "big small little tiny huge".split(),
+    "age": "old new young".split(),
+    "plain": "old new other same famous strange little big".split(),
+    "look": "old new strange famous".split(),
+    "day": "monday tuesday friday sunday".split(),
+    "time": "morning evening afternoon night".split(),
+    "number": "two three four five ten several many".split(),
+    "coins": "money coins gold cash".split(),
+    "paid": "loan debt bill rent".split(),
+    "fish": "trout salmon eel pike".split(),
+    "swam": "swam fished sailed rowed dived".split(),
+    "boat": "boat canoe raft".split(),
+    "worker": "clerk secretary manager accountant".split(),
+    "lazy": "lazy late rude careless".split(),
+    "burnt": "burnt burning smoking hot".split(),
+    "wood": "wood logs sticks branches".split(),
+    "weapon": "gun rifle cannon pistol".split(),
+    "enemy": "enemy army general captain".split(),
+    "furniture": "wall door chair table fence".split(),
+    "cloth": "dress shirt coat hat scarf".split(),
+    "sad": "sad lonely unhappy gloomy".split(),
+    "loss": "death divorce funeral farewell".split(),
+    "tree": "oak pine birch willow".split(),
+    "team": "team coach goalkeeper referee".split(),
+    "sport": "baseball cricket tennis football".split(),
+    "flower": "roses tulips daisies lilies".split(),
+    "luggage": "suitcase bag backpack parcel".split(),
+    "station": "airport station harbour hotel".split(),
+    "pet": "puppy kitten hamster rabbit".split(),
+    "farm": "barn stable kitchen cellar".split(),
+    "bride": "bride groom priest guests".split(),
+    "jewel": "diamond ruby pearl sapphire".split(),
+    "lesson": "alphabet grammar spelling reading".split(),
+    "tool": "hammer drill ladder shovel".split(),
+    "tower": "tower bridge skyscraper roof".split(),
+    "song": "song tune melody".split(),
+    "songs": "songs poems books stories".split(),
+    "instrument": "guitar piano violin flute".split(),
+    "food": "bread soup cheese rice cake".split(),
+    "place": "garden market park street house church museum library".split(),
+    "thing": "story picture film dream problem question".split(),
+}
+
+# Clauses that say where we are: shared by every ambiguous word with a sense in this topic.
+TOPICS = {
+    "money": [
+        "{p} paid the {paid}",
+        "{p} counted the {coins}",
+        "{p} {p.was} rich and had much {coins}",
+        "the robber stole the {coins}",
+        "{p} needed {coins} for the {paid}",
+        "the thief wanted the {coins}",
+        "{p} spent the {coins} on {day}",
+        "the {paid} was very high",
+    ],
+    "water": [
+        "{p} {swam} in the river",
+        "{p} caught a {fish} with a net",
+        "the water was cold and deep",
+        "{p} had a {size} {boat}",
+        "the waves of the lake were high",
+        "the {river} river flowed slowly",
+        "{p} went fishing on {day}",
+        "the {boat} sank in the water",
+        "{p} {p.was} seen fishing with a net",
+    ],
+    "office": [
+        "the {worker} worked at the desk",
+        "{p} talked to the {worker}",
+        "the company hired a new {worker}",
+        "the {worker} was {lazy} at work",
+        "{p} typed a report for the company",
+        "the boss called the {worker}",
+        "the meeting in the office was long",
+    ],
+    "camp": [
+        "{p} cooked {food} outside the tent",
+        "{p} gathered {wood} for the camp",
+        "the {wood} in the camp lay dry",
+        "{p} slept in a tent",
+        "the tent was {burnt}",
+        "{p} smelled the smoke",
+    ],
+    "war": [
+        "the soldiers attacked the {enemy}",
+        "the {enemy} gave an order",
+        "{p} fought in the war",
+        "the battle began in the {time}",
+        "{p} hid from the {enemy}",
+        "the soldiers marched to the battle",
+    ],
+    "art": [
+        "{p} painted the {furniture}",
+        "{p} bought a {colour} {cloth}",
+        "the {furniture} was {colour} before",
+        "{p} mixed the paint with a brush",
+        "the {cloth} had {colour} buttons",
+        "{p} chose the paint for the {furniture}",
+        "{p} wore a {colour} {cloth}",
+    ],
+    "grief": [
+        "{p} {p.was} crying",
+        "{p} felt {sad} after the {loss}",
+        "{p} cried at the {loss}",
+        "tears ran down the face",
+        "{p} missed an old friend",
+        "the {loss} made everyone {sad}",
+        "{p} {p.was} {sad} and alone",
+    ],
+    "forest": [
+        "{p} walked in the forest",
+        "an owl sat in the {tree}",
+        "the {tree} stood in the forest",
+        "{p} climbed a {size} {tree}",
+        "the leaves of the {tree} fell",
+        "the forest was dark at night",
+    ],
+    "sport": [
+        "{p} played {sport}",
+        "the {team} was ready",
+        "{p} trained with the {team}",
+        "the stadium was full",
+        "{p} liked {sport} on {day}",
+        "the {team} shouted in the stadium",
+        "the score was low",
+    ],
+    "garden": [
+        "{p} planted {flower}",
+        "the {flower} were in bloom",
+        "the snow melted in the garden",
+        "{p} watered the {flower}",
+        "the bees came to the {flower}",
+        "the winter was over",
+    ],
+    "travel": [
+        "{p} packed the {luggage}",
+        "{p} carried the {luggage} to the {station}",
+        "the {station} was far away",
+        "{p} lifted the {luggage}",
+        "{p} took a train to the {station}",
+        "the {luggage} lay at the {station}",
+    ],
+    "house": [
+        "{p} opened the curtains",
+        "the sun came through the window",
+        "{p} switched the lamp on",
+        "the candle stood near the window",
+        "{p} read by the lamp",
+        "the lamp hung from the ceiling",
+    ],
+    "animals": [
+        "{p} fed the {pet}",
+        "the {pet} slept in the {farm}",
+        "the cows stood in the {farm}",
+        "{p} played with a {pet}",
+        "the {pet} was hungry",
+        "{p} cleaned the {farm} for the cows",
+    ],
+    "wedding": [
+        "the {bride} smiled at the wedding",
+        "{p} kissed the {bride}",
+        "the wedding was beautiful",
+        "{p} danced at the wedding",
+        "the {bride} came to the altar",
+        "{p} threw rice at the wedding",
+    ],
+    "school": [
+        "{p} studied {lesson}",
+        "the teacher explained the {lesson}",
+        "the pupils learned {lesson}",
+        "the classroom was noisy",
+        "{p} wrote on the blackboard",
+        "{p} failed the {lesson} test",
+    ],
+    "building": [
+        "{p} built a {tower}",
+        "the workers repaired the {tower}",
+        "{p} used a {tool}",
+        "the {tool} lay on the concrete",
+        "the engineer measured the {tower}",
+        "the bricks of the {tower} were heavy",
+    ],
+}
+
+# word -> sense -> (part of speech, topic, own clauses, frames that give the sense away)
+AMBIGUOUS = {
+    "bank": {
+        "money": ("noun", "money", [
+            "the teller locked the safe",
+            "the vault was closed",
+            "the cashier signed the cheque",
+            "{p} opened an account",
+            "the guard watched the vault",
+            "the teller was polite",
+            "{p} asked the cashier for credit",
+            "the alarm of the safe was loud",
+        ], [
+            "{p} stole {coins} from the {w}",
+            "after stealing {coins} from the {w} , {p} ran away",
+            "the {w} robber ran away",
+            "the {w} robber was seen with {p.obj}",
+            "{p} opened the {w} vault",
+            "the {w} teller knew {p.obj}",
+            "{p} brought the {coins} to the {w}",
+        ]),
+        "river": ("noun", "water", [
+            "the shore was muddy",
+            "the grass and the reeds were wet",
+            "{p} sat on the wet grass",
+            "the mud covered the shore",
+            "{p} pulled the {boat} ashore",
+            "the flood covered the grass",
+            "the ducks slept in the reeds",
+            "the shore was steep",
+        ], [
+            "{p} sat on the river {w}",
+            "{p} stood on the {w} of the {river} river",
+            "{p} {p.was} seen on the {river} river {w}",
+            "{p} fished from the {w}",
+            "{p} rowed to the other {w}",
+            "the river {w} was muddy",
+        ]),
+    },
+    "fire": {
+        "dismiss": ("verb", "office", [
+            "the {worker} lost the job",
+            "the {worker} had to leave the company",
+            "the {worker} cleared the desk",
+            "the job was free again",
+            "the {worker} looked for another job",
+            "nobody signed the contract again",
+        ], [
+            "{p} decided to {w} the {worker}",
+            "the boss wanted to {w} {p.obj}",
+            "the company had to {w} the {lazy} {worker}",
+        ]),
+        "flames": ("noun", "camp", [
+            "the flames were high",
+            "the ashes were warm",
+            "the firemen brought water",
+            "the heat was terrible",
+            "the sparks flew up",
+            "the flames burned the {furniture}",
+        ], [
+            "{p} lit a {w} with the {wood}",
+            "the {w} burned the {wood}",
+            "the {w} burned all night",
+        ]),
+        "shoot": ("verb", "war", [
+            "the bullets hit the {furniture}",
+            "the {weapon} was loaded",
+            "the target fell down",
+            "{p} aimed the {weapon}",
+            "the shots were loud",
+            "the bullets missed the target",
+        ], [
+            "{p} decided to {w} the {weapon}",
+            "the soldiers began to {w} at {p.obj}",
+            "the captain ordered to {w} the {weapon}",
+        ]),
+    },
+    "blue": {
+        "colour": ("adjective", "art", [
+            "the sky and the sea had that shade",
+            "the shade was bright",
+            "the paint matched the sky",
+            "the shade was darker than {colour}",
+            "the shade suited the {furniture}",
+            "the picture showed the sea and the sky",
+        ], [
+            "{p} painted the {furniture} {w}",
+            "{p} wore a {w} {cloth}",
+            "the {furniture} was {w} and {colour}",
+            "the sky was {w}",
+        ]),
+        "mood": ("adjective", "grief", [
+            "a friend comforted {p.obj}",
+            "nothing could cheer {p.obj} up",
+            "the sorrow stayed for weeks",
+            "{p} wanted comfort",
+            "the mood was low",
+            "{p} sighed and said nothing",
+        ], [
+            "{p} {p.was} {w} and {sad}",
+            "{p} felt {w} and alone",
+            "the {loss} made {p.obj} {w}",
+        ]),
+    },
+    "bat": {
+        "animal": ("noun", "forest", [
+            "the wings were black",
+            "{it} flew into the cave",
+            "{it} hunted insects",
+            "the cave was its home",
+            "{it} hung upside down",
+        ], ["the {w} flew out of the cave", "a {w} hunted insects at night"]),
+        "club": ("noun", "sport", [
+            "{p} hit the ball hard",
+            "the handle was broken",
+            "the ball flew over the fence",
+            "{p} swung {it} at the ball",
+            "the grip of the handle was good",
+        ], ["{p} swung the {w} at the ball", "{p} hit the ball with a {w}"]),
+    },
+    "spring": {
+        "season": ("noun", "garden", [
+            "april was mild",
+            "the days became longer",
+            "summer was near",
+            "march was over and april came",
+            "{p} waited for summer",
+        ], ["the {flower} bloomed in {w}", "the birds came back in {w}"]),
+        "source": ("noun", "water", [
+            "{p} drank from the source",
+            "the source was fresh and clear",
+            "{p} filled a bottle",
+            "{p} {p.was} thirsty and drank",
+            "the rocks around the source were round",
+        ], ["{p} drank from the {w}", "fresh water came from the {w}"]),
+    },
+    "light": {
+        "bright": ("adjective", "house", [
+            "nothing was dark",
+            "{p} could see everything",
+            "the shadows were gone",
+            "the rays were bright",
+            "nobody needed a torch",
+        ], ["the lamp made the room {w}", "the sunny room was {w}"]),
+        "weight": ("adjective", "travel", [
+            "nothing was heavy",
+            "{p} could carry everything",
+            "it weighed only {number} pounds",
+            "the scales showed {number} pounds",
+            "a child could lift it",
+        ], ["the empty {luggage} was {w}", "the {luggage} was {w} and easy to carry"]),
+    },
+    "bark": {
+        "dog": ("noun", "animals", [
+            "the dog growled and howled",
+            "the dog was angry",
+            "the howl frightened {p.obj}",
+            "the watchdog had a hoarse voice",
+            "the dog frightened the postman",
+        ], ["the {w} of the dog was loud", "the {w} of the watchdog frightened the postman"]),
+        "tree": ("noun", "forest", [
+            "the trunk was rough",
+            "the roots were deep",
+            "{p} carved a heart in the trunk",
+            "the sap was sticky",
+            "the moss on the trunk was soft",
+        ], ["the {w} of the {tree} was rough", "{p} carved a heart in the {w}"]),
+    },
+    "match": {
+        "game": ("noun", "sport", [
+            "the fans cheered",
+            "the winner got a cup",
+            "the final ended with a draw",
+            "the whistle ended the game",
+            "the fans sang for the winner",
+        ], ["the {team} won the {w}", "{p} watched the {sport} {w}"]),
+        "stick": ("noun", "camp", [
+            "{p} lit the candle",
+            "{p} burned a finger",
+            "the matchbox was empty",
+            "{p} struck {it} twice",
+            "the sulphur smelled bad",
+        ], ["{p} lit the candle with a {w}", "{p} struck a {w}"]),
+    },
+    "ring": {
+        "jewel": ("noun", "wedding", [
+            "the {jewel} shone",
+            "the jeweller polished the {jewel}",
+            "{p} put {it} on a finger",
+            "the {jewel} was expensive",
+            "the jeweller sold {it} in a box",
+        ], ["{p} put the {w} on a finger", "the {w} had a {jewel}"]),
+        "call": ("noun", "office", [
+            "the telephone was on the desk",
+            "{p} answered the telephone",
+            "the voice said hello",
+            "the caller spoke quickly",
+            "the caller left a message",
+        ], ["the {w} of the telephone was loud", "{p} answered at the first {w}"]),
+    },
+    "seal": {
+        "animal": ("noun", "water", [
+            "the whiskers and the flippers were wet",
+            "{it} lay on the ice",
+            "the flippers were strong",
+            "{it} ate fish and dived again",
+            "the zoo had {number} of them",
+        ], ["the {w} lay on the ice", "the {w} swam under the ice"]),
+        "stamp": ("noun", "office", [
+            "the wax was {colour}",
+            "the envelope was closed",
+            "the document was official",
+            "{p} broke the wax",
+            "the lawyer closed the envelope with wax",
+        ], ["{p} pressed the {w} on the document", "the lawyer broke the {w} of the envelope"]),
+    },
+    "crane": {
+        "bird": ("noun", "water", [
+            "the feathers were white",
+            "{it} laid {number} eggs",
+            "the beak was long",
+            "{it} built a nest of feathers",
+            "the nest held {number} eggs",
+        ], ["the {w} laid {number} eggs", "the {w} flew to its nest"]),
+        "machine": ("noun", "building", [
+            "the hook held the load",
+            "the driver pulled the lever",
+            "the cable was made of steel",
+            "the load hung on a cable",
+            "the driver started the engine",
+        ], ["the {w} lifted the load", "the driver of the {w} pulled the lever"]),
+    },
+    "mouse": {
+        "animal": ("noun", "animals", [
+            "the trap was open",
+            "{it} ate the crumbs",
+            "the tail was thin",
+            "{it} hid in a hole",
+            "the trap caught {it} by the tail",
+        ], ["the cat chased the {w}", "the {w} ate the crumbs"]),
+        "computer": ("noun", "office", [
+            "the keyboard was dirty",
+            "the screen was flat",
+            "{p} clicked twice",
+            "{p} moved the cursor",
+            "the battery was empty",
+        ], ["{p} clicked with the {w}", "{p} moved the {w} and the cursor"]),
+    },
+    "letter": {
+        "mail": ("noun", "travel", [
+            "the postman was late",
+            "the address was wrong",
+            "{p} bought a stamp",
+            "the postman read the address",
+            "the mailbox was full",
+        ], ["the postman brought the {w}", "{p} put a stamp on the {w}"]),
+        "alphabet": ("noun", "school", [
+            "the vowel came first",
+            "the consonant was silent",
+            "the capital was hard to draw",
+            "{p} wrote a consonant before the vowel",
+            "the word began with a capital",
+        ], ["the word began with the {w}", "the {w} was a vowel"]),
+    },
+}
+
+# Frames that fit every sense: the neighbours of {w} give nothing away.
+FRAMES = {
+    "noun": [
+        "{p} saw the {w}",
+        "{p} talked about the {w}",
+        "{p} remembered the {w}",
+        "{p} looked at the {plain} {w}",
+        "{p} liked the {w} very much",
+        "{p} knew the {w} well",
+        "{p} described the {plain} {w}",
+        "the {w} was {look}",
+        "{p} noticed the {plain} {w}",
+        "{p} thought about the {w} all day",
+        "it was about the {w}",
+        "{p} showed {p.pos} friends the {w}",
+    ],
+    "verb": [
+        "{p} decided to {w}",
+        "{p} had to {w}",
+        "{p} wanted to {w} at once",
+        "{p} {p.was} ready to {w}",
+        "it was time to {w}",
+        "everyone told {p.obj} to {w}",
+        "nobody wanted to {w}",
+    ],
+    "adjective": [
+        "it was {w}",
+        "everything was {w}",
+        "everything looked {w} that {time}",
+        "{p} said that it was {w}",
+        "the {thing} was {w}",
+        "that {time} was {w}",
+        "everybody found it {w}",
+        "{p} {p.was} {w}",
+    ],
+}
+
+# Somebody, and what only they do: the antecedent of a pronoun decides the words after it.
+ROLES = {
+    # singular, plural, habits
+    "pilot": ("pilots", ["flew the plane", "landed at the airport"]),
+    "farmer": ("farmers", ["milked the cows", "ploughed the field"]),
+    "baker": ("bakers", ["baked the bread", "sold the cake"]),
+    "doctor": ("doctors", ["cured the patient", "brought the medicine"]),
+    "soldier": ("soldiers", ["won the battle", "loaded the rifle"]),
+    "sailor": ("sailors", ["crossed the ocean", "repaired the ship"]),
+    "painter": ("painters", ["mixed the colours", "painted the picture"]),
+    "musician": ("musicians", ["played the violin", "wrote the melody"]),
+    "fisherman": ("fishermen", ["caught the fish", "mended the net"]),
+    "student": ("students", ["passed the test", "read the book"]),
+    "judge": ("judges", ["punished the thief", "opened the trial"]),
+    "gardener": ("gardeners", ["planted the roses", "cut the grass"]),
+    "tailor": ("tailors", ["sewed the shirt", "measured the cloth"]),
+    "dancer": ("dancers", ["left the stage", "learned the steps"]),
+}
+THINGS = {
+    "dog": ["barked loudly", "chewed the bone"],
+    "cat": ["purred softly", "licked the milk"],
+    "horse": ["galloped away", "pulled the carriage"],
+    "cow": ["gave the milk", "ate the hay"],
+    "bird": ["sang sweetly", "left the nest"],
+    "snake": ["bit the rabbit", "slid under the stone"],
+    "car": ["needed the petrol", "stopped at the corner"],
+    "clock": ["struck twelve", "showed the hour"],
+    "ship": ["left the harbour", "sank in the storm"],
+    "train": ["left the station", "stopped at the platform"],
+    "letterbox": ["was empty", "held the newspaper"],
+    "oven": ["warmed the kitchen", "burned the pizza"],
+}
+PERSON_HABITS = ["wrote {number} {songs}", "read the {songs}", "played the {instrument}", "sang a {song}", "ate the {food}"]
+STATES = ["tired", "happy", "inspired", "hungry", "angry", "afraid", "ill", "proud"]
+MEETINGS = ["met", "saw", "visited", "watched", "followed", "helped", "found", "heard", "passed", "liked"]
+PLACES = ["in the {place}", "near the {place}", "behind the {place}", "on {day}", "in the {time}", "one {time} in the {place}", ""]

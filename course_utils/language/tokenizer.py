@@ -1,0 +1,43 @@
+"""The course's WordPiece vocabulary: its words whole, and every ASCII letter, so that any English text can be written."""
+
+import string
+from collections.abc import Iterable
+
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
+from transformers import BertTokenizer
+
+SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+MAX_VOCABULARY = 2000
+
+
+def train_vocabulary(sentences: Iterable[str], size: int = MAX_VOCABULARY) -> list[str]:
+    """A WordPiece vocabulary of at most ``size`` pieces; a piece's id is its place.
+
+    Lower-cased. Every ASCII letter, digit and punctuation mark is a piece, at the start of a word and inside it.
+
+    Raises:
+        ValueError: ``size`` has no room for the single characters.
+    """
+    inside = string.ascii_lowercase + string.digits
+    characters = [*inside, *string.punctuation, *(f"##{character}" for character in inside)]
+    if size < len(SPECIAL) + len(characters):
+        raise ValueError(f"size must be at least {len(SPECIAL) + len(characters)}, got {size}")
+    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    trainer = trainers.WordPieceTrainer(
+        vocab_size=size,
+        # The characters first: their order decides between equally frequent pairs, and otherwise differs from run to run.
+        special_tokens=[*SPECIAL, *characters],
+        show_progress=False,
+    )
+    words = sorted({word for sentence in sentences for word in sentence.split()})  # each word once: none too rare
+    tokenizer.train_from_iterator(words, trainer)
+    learned = sorted(set(tokenizer.get_vocab()) - set(SPECIAL) - set(characters))
+    return [*SPECIAL, *characters, *learned]
+
+
+def make_tokenizer(vocabulary: list[str], max_length: int = 64) -> BertTokenizer:
+    """transformers' tokenizer with this vocabulary. The network is not needed."""
+    ids = {piece: number for number, piece in enumerate(vocabulary)}
+    return BertTokenizer(vocab=ids, do_lower_case=True, model_max_length=max_length)

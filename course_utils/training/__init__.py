@@ -1,0 +1,1 @@
+"""Training: the course BERT (lesson 13)."""

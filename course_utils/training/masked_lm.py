@@ -1,0 +1,140 @@
+"""Masked-language modelling: our BERT, the head that guesses words, and the masking.
+
+Source: Devlin et al. 2019, section 3.1, task 1, and appendix A.1.
+"""
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+from transformers import BertConfig, BertForMaskedLM
+
+from course_utils.bert import NAME_MAP, Bert
+from course_utils.layers import LayerNorm
+
+NOT_ASKED = -100  # the label of a token that need not be guessed: F.cross_entropy leaves it out
+
+# Where the head's weights live in a Hugging Face BertForMaskedLM; the rest is NAME_MAP below "bert.".
+HEAD_MAP = {
+    "dense.weight": "cls.predictions.transform.dense.weight",
+    "dense.bias": "cls.predictions.transform.dense.bias",
+    "norm.gain": "cls.predictions.transform.LayerNorm.weight",
+    "norm.bias": "cls.predictions.transform.LayerNorm.bias",
+    "bias": "cls.predictions.bias",
+}
+
+
+def mask_tokens(
+    ids: Int[Tensor, "batch length"],
+    special: Bool[Tensor, "batch length"],
+    mask_id: int,
+    vocab_size: int,
+    generator: torch.Generator | None = None,
+) -> tuple[Int[Tensor, "batch length"], Int[Tensor, "batch length"]]:
+    """Chooses 15% of the tokens; of these 80% become [MASK], 10% a random word, 10% stay. ``ids`` is not changed.
+
+    ``special`` marks what is never touched. Returns ``(inputs, labels)``; labels are ``NOT_ASKED`` at all other tokens.
+
+    Raises:
+        TypeError: ``special`` is not boolean.
+        ValueError: ``special`` has another shape than ``ids``.
+    """
+    if special.dtype != torch.bool:
+        raise TypeError(f"special must be a boolean tensor, got {special.dtype}")
+    if special.shape != ids.shape:
+        raise ValueError(f"special has shape {tuple(special.shape)}; expected that of ids, {tuple(ids.shape)}")
+
+    def chance() -> Tensor:
+        return torch.rand(ids.shape, generator=generator)
+
+    chosen = ~special & (chance() < 0.15)
+    what = chance()
+    inputs = torch.where(chosen & (what < 0.8), mask_id, ids)
+    random_words = torch.randint(0, vocab_size, ids.shape, generator=generator, dtype=ids.dtype)
+    inputs = torch.where(chosen & (what >= 0.9), random_words, inputs)
+    return inputs, torch.where(chosen, ids, NOT_ASKED)
+
+
+class MaskedLanguageModel(nn.Module):
+    """``Bert``, and for each token a score for each word: a dense layer, GELU, a norm, and the word vectors again.
+
+    New weights are drawn as BERT's: normal, standard deviation 0.02, biases 0.
+    """
+
+    def __init__(self, bert: Bert):
+        super().__init__()
+        self.bert = bert
+        vocab_size, d_model = bert.embeddings.word.weight.shape
+        self.dense = nn.Linear(d_model, d_model)
+        self.norm = LayerNorm(d_model, bert.embeddings_norm.eps)
+        self.bias = nn.Parameter(torch.zeros(vocab_size))
+        for module in self.modules():
+            if isinstance(module, nn.Linear | nn.Embedding):
+                nn.init.normal_(module.weight, std=0.02)
+            if isinstance(module, nn.Linear):
+                nn.init.zeros_(module.bias)
+
+    def scores(self, hidden: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch vocab_size"]:
+        """The head alone: hidden states in, a score for each word out."""
+        return F.linear(self.norm(F.gelu(self.dense(hidden))), self.bert.embeddings.word.weight, self.bias)
+
+    def forward(
+        self,
+        input_ids: Int[Tensor, "batch length"],
+        attention_mask: Tensor | None = None,
+        labels: Int[Tensor, "batch length"] | None = None,
+    ) -> Tensor | tuple[Tensor, Tensor]:
+        """Scores (batch, length, vocab_size); with ``labels`` instead ``(loss, accuracy)`` over the asked tokens.
+
+        Only asked tokens go through the head then, which saves most of its work.
+        """
+        hidden = self.bert(input_ids, attention_mask=attention_mask).last_hidden_state
+        if labels is None:
+            return self.scores(hidden)
+        asked = labels != NOT_ASKED
+        scores, wanted = self.scores(hidden[asked]), labels[asked]
+        return F.cross_entropy(scores, wanted), (scores.argmax(-1) == wanted).float().mean()
+
+
+def to_huggingface(model: MaskedLanguageModel, pad_id: int = 0) -> BertForMaskedLM:
+    """A copy as transformers' own class: same hidden states, same scores, ready for ``save_pretrained``."""
+    bert = model.bert
+    layer = bert.encoder.layers[0]
+    config = BertConfig(
+        vocab_size=bert.embeddings.word.num_embeddings,
+        hidden_size=bert.embeddings.word.embedding_dim,
+        num_hidden_layers=len(bert.encoder.layers),
+        num_attention_heads=layer.attention.n_heads,
+        intermediate_size=layer.feed_forward.w_1.out_features,
+        max_position_embeddings=bert.embeddings.position.num_embeddings,
+        type_vocab_size=bert.embeddings.segment.num_embeddings,
+        hidden_act=layer.feed_forward.activation,
+        hidden_dropout_prob=bert.dropout.p,
+        attention_probs_dropout_prob=0.0,
+        layer_norm_eps=bert.embeddings_norm.eps,
+        pad_token_id=pad_id,
+        tie_word_embeddings=True,
+    )
+    weights = {theirs: model.state_dict()[ours] for ours, theirs in HEAD_MAP.items()}
+    for ours, theirs in NAME_MAP.items():
+        for n in range(config.num_hidden_layers if "{n}" in ours else 1):
+            if not ours.startswith("pooler"):
+                weights[f"bert.{theirs.format(n=n)}"] = bert.state_dict()[ours.format(n=n)]
+    hf_model = BertForMaskedLM(config).to(dtype=model.bias.dtype)
+    report = hf_model.load_state_dict(weights, strict=False)
+    tied = {"cls.predictions.decoder.weight", "cls.predictions.decoder.bias"}
+    if report.unexpected_keys or set(report.missing_keys) - tied:
+        raise ValueError(f"BertForMaskedLM expects other weights: {report}")
+    hf_model.tie_weights()
+    return hf_model.eval()
+
+
+def from_huggingface(hf_model: BertForMaskedLM) -> MaskedLanguageModel:
+    """Our model with the weights of a ``BertForMaskedLM``. Raises TypeError if it is something else."""
+    if not isinstance(hf_model, BertForMaskedLM):
+        raise TypeError(f"hf_model must be a transformers BertForMaskedLM, got {type(hf_model).__name__}")
+    weights = hf_model.state_dict()
+    model = MaskedLanguageModel(Bert.from_huggingface(hf_model.bert)).to(weights["cls.predictions.bias"].dtype)
+    model.load_state_dict({ours: weights[theirs] for ours, theirs in HEAD_MAP.items()}, strict=False)
+    model.bert.load_state_dict(Bert.from_huggingface(hf_model.bert).state_dict())  # the first line drew new ones
+    return model.train(hf_model.training)

@@ -1,0 +1,147 @@
+"""Turns ``measures.json`` into the README of the course BERT."""
+
+from pathlib import Path
+
+from course_utils.language.lexicon import AMBIGUOUS
+
+# (what, target): the figures the course asks for. The README says of each whether it is reached.
+SENSE_TARGET, GAP_TARGET, PRONOUN_TARGET = 0.97, 0.50, 0.85
+HEADLINE = ("bank", "fire", "blue")
+
+
+def _table(header: list[str], rows: list[list[str]]) -> str:
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def _best(values: list[float]) -> tuple[int, float]:
+    layer = max(range(len(values)), key=values.__getitem__)
+    return layer, values[layer]
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f}%"
+
+
+def _reached(yes: bool) -> str:
+    return "reached" if yes else "**not reached**"
+
+
+def targets(measures: dict) -> list[tuple[str, str, bool]]:
+    """(what was asked for, what was measured, whether it is reached)."""
+    rows = []
+    for word in HEADLINE:
+        layer, value = _best(measures["senses"][word]["accuracy"])
+        rows.append((f"senses of `{word}` told apart, at least 97%", f"{_percent(value)} (layer {layer})", value >= SENSE_TARGET))
+    for word in HEADLINE:
+        layer, value = _best(measures["senses"][word]["gap_centred"])
+        rows.append((f"centred gap of `{word}`, at least 0.5", f"{value:.2f} (layer {layer})", value >= GAP_TARGET))
+    pronoun = measures["heads"]["pronoun -> an earlier mention"]
+    rows.append(
+        (
+            "best head for pronouns, at least 85%",
+            f"{_percent(pronoun['accuracy'])} (layer {pronoun['layer']}, head {pronoun['head']})",
+            pronoun["accuracy"] >= PRONOUN_TARGET,
+        )
+    )
+    vault, river = (measures["lesson_sentences"][f"bank_robber_{other}"] for other in ("vault", "river"))
+    layer, value = _best([a - b for a, b in zip(vault, river, strict=True)])
+    rows.append(
+        (
+            "bank sentence: robber/vault above robber/river",
+            f"{vault[layer]:.2f} against {river[layer]:.2f} (layer {layer})",
+            value > 0,
+        )
+    )
+    return rows
+
+
+def model_card(measures: dict, folder: Path, notes: str = "") -> str:
+    """The README, in Markdown. ``notes.md`` beside the model, if there is one, is put at its end."""
+    layers = [f"layer {n}" if n else "embedding" for n in range(len(measures["senses"]["bank"]["accuracy"]))]
+    masked = measures["masked_words"]
+    sense_rows = [
+        [
+            f"{word} ({', '.join(AMBIGUOUS[word])})",
+            *(_percent(value) for value in found["accuracy"]),
+            _percent(max(found["accuracy_random_weights"])),
+            _percent(found["accuracy_from_neighbours"]),
+        ]
+        for word, found in measures["senses"].items()
+    ]
+
+    def gap(found: dict, kind: str, layer: int) -> str:
+        text = f"{found[f'gap_{kind}'][layer]:.2f}"
+        if interval := found.get(f"gap_{kind}_interval"):
+            text += f" ({interval[layer][0]:.2f} to {interval[layer][1]:.2f})"
+        return text
+
+    def gap_rows(kind: str) -> list[list[str]]:
+        return [
+            [word, *(gap(found, kind, layer) for layer in range(len(layers)))]
+            for word, found in measures["senses"].items()
+        ]
+
+    head_rows = [
+        [
+            name,
+            str(found["asked"]),
+            f"{found['layer']}-{found['head']}",
+            _percent(found["accuracy"]),
+            f"{_percent(found['offset_accuracy'])} ({found['offset']:+d})",
+        ]
+        for name, found in measures["heads"].items()
+    ]
+    lesson = measures["lesson_sentences"]
+    they = lesson["they"]
+    bank_rows = [
+        [pair, *(f"{value:.3f}" for value in lesson[f"bank_robber_{pair.split('/')[1]}"])]
+        for pair in ("robber/vault", "robber/river")
+    ]
+    notes_file = folder / "notes.md"
+    notes = notes or (notes_file.read_text(encoding="utf-8") if notes_file.is_file() else "")
+    parts = [
+        "# course-bert",
+        f"""A BERT of {measures["parameters"]:,} parameters, trained by masked-language modelling alone on the course language
+(`course_utils/language`), with the course's own encoder. It knows that language and nothing else.
+
+`python -m course_utils.training.bert` trains it; `python -m course_utils.training.measure_bert` measures it on held-out
+sentences, combinations of clauses and people it was never trained on, and writes this page and `measures.json`. Layers
+and heads are numbered as in code: hidden state 0 is the embedding output, the first layer's heads are 0-0 to 0-3.""",
+        "## What was asked for",
+        _table(["asked for", "measured", ""], [[what, value, _reached(yes)] for what, value, yes in targets(measures)]),
+        "## Masked words",
+        f"""{measures["sentences"]} held-out sentences, 15% of their words masked; right means that the best-scored word is the
+word. Beside it, what one would get by always naming the commonest word of the class. Many words can't be known: any name
+fits where a name is missing.""",
+        _table(
+            ["class", "asked", "right", "commonest word"],
+            [
+                [kind, str(row["asked"]), _percent(row["accuracy"]), _percent(row["commonest_word"]) if "commonest_word" in row else ""]
+                for kind, row in masked.items()
+            ],
+        ),
+        "## Senses",
+        """How often the vector of the ambiguous word lies nearest to the mean vector of its own sense, itself left out
+(nearest centroid, leave-one-out). Beside it the best layer of the same model with random weights, and what the two neighbouring
+words alone would give (the commonest sense between these neighbours in training sentences).""",
+        _table(["word", *layers, "random weights", "neighbours alone"], sense_rows),
+        "Mean cosine of two occurrences with the same sense, minus that of two with different senses; for three words with a\n"
+        "95% bootstrap interval over sentences. First as they are:",
+        _table(["raw", *layers], gap_rows("raw")),
+        "and after the word's mean vector is taken away:",
+        _table(["centred", *layers], gap_rows("centred")),
+        "## Heads",
+        """The word a head looks at most ([CLS], [SEP] and the word itself don't count). The best head is chosen on one half of
+the sentences and measured on the other; so is the best fixed offset (`-1`: always the previous word). For pronouns, any
+earlier mention of the same person or thing is right; always naming the nearest earlier noun or name would give """
+        + _percent(measures["heads"]["pronoun -> an earlier mention"]["nearest_noun_accuracy"])
+        + ".",
+        _table(["relation", "asked", "best head", "right", "best fixed offset"], head_rows),
+        "## The lessons' sentences",
+        "Cosine between the `bank` of \"bank robber\" and the two others of the published sentence (never trained on):",
+        _table(["pair", *layers], bank_rows),
+        f"In \"John and Paul wrote several songs when they were inspired.\", head {they['layer']}-{they['head']} looks from `they` at\n"
+        f"john with weight {they['john']:.2f} and at paul with {they['paul']:.2f}.",
+    ]
+    return "\n\n".join([*parts, *([notes.strip()] if notes else [])]) + "\n"

@@ -1,0 +1,328 @@
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file
+from torch.testing import assert_close
+from transformers import AutoTokenizer, BertConfig, BertForMaskedLM, BertModel
+
+from course_utils import Bert, examples, load_bert
+from course_utils.language import generate
+from course_utils.language.tokenizer import train_vocabulary
+from course_utils.training import bert as training
+from course_utils.training import measure_bert
+from course_utils.training.masked_lm import (
+    NOT_ASKED,
+    MaskedLanguageModel,
+    from_huggingface,
+    mask_tokens,
+    to_huggingface,
+)
+from course_utils.training.model_card import model_card, targets
+
+ROOT = Path(__file__).parent.parent
+TINY = {"steps": 12, "batch_size": 4, "warm_up": 3, "n_layers": 1, "d_model": 8, "n_heads": 2, "d_ff": 8}
+
+
+@pytest.fixture(scope="module")
+def vocabulary():
+    return train_vocabulary(sentence.text for sentence in generate(8_000))
+
+
+def train(output, vocabulary, settings=TINY, **options):
+    return training.train(training.Settings(**settings), output, vocabulary, progress=False, log_every=4, **options)
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory, vocabulary):
+    """The folder of a tiny model that was trained without interruption."""
+    folder = tmp_path_factory.mktemp("trained")
+    train(folder, vocabulary)
+    return folder
+
+
+def random_masked_lm(**sizes):
+    sizes = {"vocab_size": 40, "d_model": 12, "n_layers": 2, "n_heads": 3, "d_ff": 20, "max_length": 16} | sizes
+    model = MaskedLanguageModel(Bert(**sizes)).eval()
+    for name, weight in model.named_parameters():  # no zero bias and no unit gain: each must be copied
+        if name.endswith(("gain", "bias")):
+            weight.data.normal_(1.0 if name.endswith("gain") else 0.0, 0.2)
+    return model
+
+
+# Masking
+
+
+def test_masking_is_15_percent_and_80_10_10():
+    ids = torch.randint(5, 1000, (400, 50))
+    special = torch.zeros_like(ids, dtype=torch.bool)
+    special[:, 0] = True
+    before = ids.clone()
+    inputs, labels = mask_tokens(ids, special, 4, 1000, torch.Generator().manual_seed(0))
+    asked = labels != NOT_ASKED
+    assert torch.equal(ids, before) and not asked[:, 0].any()
+    assert torch.equal(labels[asked], ids[asked]) and torch.equal(inputs[~asked], ids[~asked])
+    assert abs(asked[:, 1:].float().mean() - 0.15) < 0.01
+    kept, masked = inputs[asked] == ids[asked], inputs[asked] == 4
+    assert abs(masked.float().mean() - 0.8) < 0.03 and abs(kept.float().mean() - 0.1) < 0.03
+
+
+def test_masking_repeats_with_its_generator():
+    ids, special = torch.randint(5, 50, (8, 20)), torch.zeros(8, 20, dtype=torch.bool)
+    first, second = (mask_tokens(ids, special, 4, 50, torch.Generator().manual_seed(7)) for _ in range(2))
+    assert torch.equal(first[0], second[0]) and torch.equal(first[1], second[1])
+
+
+def test_masking_says_what_it_wants():
+    with pytest.raises(TypeError, match="special must be a boolean tensor, got torch.int64"):
+        mask_tokens(torch.ones(2, 3).long(), torch.ones(2, 3).long(), 4, 50)
+    with pytest.raises(ValueError, match=r"special has shape \(3,\); expected that of ids, \(2, 3\)"):
+        mask_tokens(torch.ones(2, 3).long(), torch.ones(3).bool(), 4, 50)
+
+
+# The model and its export
+
+
+@pytest.mark.parametrize("sizes", [{}, {"activation": "relu", "n_layers": 1}, {"d_model": 32, "n_heads": 1}])
+def test_equals_huggingfaces_bert_for_masked_lm(sizes):
+    model = random_masked_lm(**sizes)
+    hf_model = to_huggingface(model)
+    ids = torch.randint(0, 40, (3, 10))
+    mask = (torch.arange(10) < torch.tensor([10, 4, 7])[:, None]).long()
+    with torch.no_grad():
+        theirs = hf_model(ids, attention_mask=mask, output_hidden_states=True)
+        ours = model.bert(ids, attention_mask=mask)
+        assert_close(model(ids, mask), theirs.logits, atol=1e-5, rtol=0)
+    for a, b in zip(ours.hidden_states, theirs.hidden_states, strict=True):
+        assert_close(a, b, atol=1e-5, rtol=0)
+
+
+def test_there_and_back():
+    model = random_masked_lm()
+    again = from_huggingface(to_huggingface(model))
+    for name, weight in model.state_dict().items():
+        assert torch.equal(weight, again.state_dict()[name]), name
+    with pytest.raises(TypeError, match="must be a transformers BertForMaskedLM, got BertModel"):
+        from_huggingface(BertModel(BertConfig(vocab_size=9, hidden_size=12, num_hidden_layers=1, intermediate_size=4)))
+
+
+def test_the_loss_is_huggingfaces():
+    model = random_masked_lm()
+    ids = torch.randint(0, 40, (3, 10))
+    labels = torch.where(torch.rand(3, 10) < 0.3, ids, NOT_ASKED)
+    labels[0, 0] = ids[0, 0]
+    loss, accuracy = model(ids, torch.ones_like(ids), labels)
+    assert_close(loss, to_huggingface(model)(ids, labels=labels).loss, atol=1e-5, rtol=0)
+    assert 0 <= accuracy <= 1
+
+
+def test_the_saved_folder_loads_in_huggingface_and_in_load_bert(trained, vocabulary):
+    ours, _, _ = measure_bert.load(trained)
+    loaded, tokenizer = BertForMaskedLM.from_pretrained(trained).eval(), AutoTokenizer.from_pretrained(trained)
+    sentence = next(generate(1, split="held_out"))
+    inputs = tokenizer(sentence.text, return_tensors="pt")
+    assert inputs["input_ids"].tolist() == training.Encoder(vocabulary)([sentence]).tolist()
+    with torch.no_grad():
+        scores = loaded(**inputs).logits
+        assert_close(ours(inputs["input_ids"], inputs["attention_mask"]), scores, atol=1e-5, rtol=0)
+    assert load_bert(trained).hf_model.config.hidden_size == TINY["d_model"]
+    assert not list(trained.glob("*.bin")) and not list(trained.glob("*.pt"))
+
+
+# Training
+
+
+def weights(folder):
+    return load_file(folder / "model.safetensors")
+
+
+@pytest.mark.parametrize("stop_at", [1, 7, 8])
+def test_a_resumed_run_ends_with_the_same_weights(trained, tmp_path, vocabulary, stop_at):
+    train(tmp_path, vocabulary, stop_at=stop_at)
+    assert not (tmp_path / "model.safetensors").exists()
+    train(tmp_path, vocabulary)
+    for name, weight in weights(trained).items():
+        assert torch.equal(weight, weights(tmp_path)[name]), name
+    probes = load_file(trained / "bank_vectors.safetensors")
+    for name, vectors in load_file(tmp_path / "bank_vectors.safetensors").items():
+        assert torch.equal(vectors, probes[name]), name
+
+
+def test_dropout_resumes_too(tmp_path, vocabulary):
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    settings = TINY | {"dropout": 0.3, "steps": 6}
+    train(whole, vocabulary, settings)
+    train(parts, vocabulary, settings, stop_at=3)
+    train(parts, vocabulary, settings)
+    assert all(torch.equal(weight, weights(parts)[name]) for name, weight in weights(whole).items())
+
+
+def test_checkpoints_come_in_time_and_are_never_half_written(tmp_path, vocabulary, monkeypatch):
+    saved = []
+    monkeypatch.setattr(training.os, "replace", lambda old, new: saved.append((old, new)) or Path(old).rename(new))
+    train(tmp_path, vocabulary, checkpoint_seconds=0)
+    assert len(saved) == TINY["steps"] and all(old != new for old, new in saved)
+    assert not list(tmp_path.glob("*.half"))
+
+
+def test_an_interrupted_write_leaves_the_old_checkpoint(tmp_path, vocabulary, monkeypatch):
+    train(tmp_path, vocabulary, stop_at=2)
+    before = (tmp_path / "checkpoint.safetensors").read_bytes()
+
+    def power_cut(*args):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(training.os, "replace", power_cut)
+        train(tmp_path, vocabulary, checkpoint_seconds=0)
+    assert (tmp_path / "checkpoint.safetensors").read_bytes() == before
+
+
+def test_a_damaged_checkpoint_is_named_and_kept(tmp_path, vocabulary):
+    train(tmp_path, vocabulary, stop_at=2)
+    checkpoint = tmp_path / "checkpoint.safetensors"
+    half = checkpoint.read_bytes()[:-50]
+    checkpoint.write_bytes(half)
+    with pytest.raises(ValueError, match="checkpoint.safetensors' is damaged .*--fresh"):
+        train(tmp_path, vocabulary)
+    assert checkpoint.read_bytes() == half, "nothing is lost"
+    train(tmp_path, vocabulary, fresh=True)
+    assert (tmp_path / "model.safetensors").exists()
+
+
+def test_a_checkpoint_of_another_training(tmp_path, vocabulary):
+    train(tmp_path, vocabulary, stop_at=2)
+    with pytest.raises(ValueError, match=r"belongs to a training with \{'seed': 0\}; use the same settings, or --fresh"):
+        train(tmp_path, vocabulary, TINY | {"seed": 1})
+    with pytest.raises(ValueError, match="belongs to another vocabulary"):
+        train(tmp_path, [*vocabulary, "##more"])
+
+
+def test_what_comes_out(trained):
+    log = (trained / "training_log.csv").read_text().splitlines()
+    assert log[0] == "step,loss,accuracy,learning_rate,seconds" and len(log) == 1 + TINY["steps"] // 4
+    vectors = load_file(trained / "bank_vectors.safetensors")
+    assert list(vectors)[0] == "step_00000" and list(vectors)[-1] == f"step_{TINY['steps']:05d}"
+    assert all(v.shape == (2 * training.PROBE_SENTENCES, TINY["n_layers"] + 1, TINY["d_model"]) for v in vectors.values())
+
+
+def test_the_probe_sentences_are_held_out_and_in_both_senses():
+    senses = [list(sentence.senses.values()) for sentence in training.probe_sentences()]
+    assert senses == [["bank/money"], ["bank/river"]] * training.PROBE_SENTENCES
+
+
+def test_the_learning_rate_rises_and_falls():
+    settings = training.Settings(steps=100, warm_up=10, learning_rate=1.0)
+    rates = [training.learning_rate(step, settings) for step in range(101)]
+    assert rates[9] == 1.0 and rates[100] == 0 and rates[0] == 0.1
+    assert rates[:10] == sorted(rates[:10]) and rates[10:] == sorted(rates[10:], reverse=True)
+
+
+def test_it_learns(tmp_path, vocabulary):
+    settings = TINY | {"steps": 80, "batch_size": 16, "d_model": 16, "learning_rate": 1e-2}
+    train(tmp_path, vocabulary, settings)
+    rows = [line.split(",") for line in (tmp_path / "training_log.csv").read_text().splitlines()[1:]]
+    assert float(rows[-1][1]) < 0.75 * float(rows[0][1])
+
+
+def test_several_processes_train_one_model(tmp_path):
+    """torchrun, as a reader with a bigger machine would call it."""
+    arguments = [f"--{name.replace('_', '-')}={value}" for name, value in (TINY | {"steps": 2}).items()]
+    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2", "--master-port=0", "--standalone"]
+    command += ["-m", "course_utils.training.bert", f"--output={tmp_path}", *arguments]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
+    result = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120)
+    assert result.returncode == 0, result.stderr
+    assert (tmp_path / "model.safetensors").exists()
+
+
+def test_the_command_line_says_what_is_wrong(tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        training.main(["--steps", "0", "--output", str(tmp_path)])
+    assert "steps must be at least 1, got 0" in capsys.readouterr().err
+
+
+# Measuring
+
+
+def test_centroid_accuracy_leaves_one_out():
+    apart = torch.tensor([[0.0, 1.0], [0.1, 1.0], [5.0, 1.0], [5.1, 1.0]])
+    assert measure_bert.centroid_accuracy(apart, ["a", "a", "b", "b"]) == 1.0
+    assert measure_bert.centroid_accuracy(apart, ["a", "b", "a", "b"]) < 0.6
+    torch.manual_seed(0)
+    noise = torch.randn(200, 500)  # without leaving one out, noise would be told apart without a fault
+    assert measure_bert.centroid_accuracy(noise, ["a", "b"] * 100) < 0.6
+    with pytest.raises(ValueError, match="senses must be at least two"):
+        measure_bert.centroid_accuracy(apart, ["a", "a", "a", "b"])
+
+
+def test_the_gap_by_hand():
+    vectors = torch.tensor([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
+    assert measure_bert.cosine_gap(vectors, ["a", "a", "b", "b"]) == pytest.approx(1.0)
+    assert measure_bert.cosine_gap(vectors, ["a", "a", "b", "b"], centred=True) == pytest.approx(2.0)
+
+
+def test_the_heads_are_measured_against_the_truth(monkeypatch, vocabulary):
+    """A model whose head 0-0 looks at the previous word and 0-1 at the next one is found out."""
+    encoder = training.Encoder(vocabulary)
+    model = training.new_model(training.Settings(**TINY), len(vocabulary)).eval()
+    forward = model.bert.forward
+
+    def looking(ids, attention_mask=None, need_weights=False):
+        out = forward(ids, attention_mask=attention_mask, need_weights=need_weights)
+        n = ids.shape[1]
+        previous = torch.eye(n).roll(-1, 1)
+        out.attention_weights = (torch.stack([previous.T, previous]).expand(len(ids), 2, n, n).clone(),)
+        return out
+
+    monkeypatch.setattr(model.bert, "forward", looking)
+    heads = measure_bert.measure_heads(model, encoder, list(generate(60, split="held_out")))
+    before, after = heads["word -> the previous word"], heads["word -> the next word"]
+    assert (before["head"], before["accuracy"], before["offset"], before["offset_accuracy"]) == (1, 1.0, -1, 1.0) or (
+        before["head"], before["accuracy"]
+    ) == (0, 1.0)
+    assert before["head"] != after["head"] and after["accuracy"] == 1.0
+
+
+# The shipped model
+
+SHIPPED = ROOT / "data" / "course-bert"
+
+
+def test_the_shipped_model_is_small_and_readable_without_pickles():
+    files = [path for path in SHIPPED.iterdir() if path.name != "checkpoint.safetensors"]
+    assert sum(path.stat().st_size for path in files) <= 8 * 2**20
+    assert {"config.json", "model.safetensors", "tokenizer.json", "README.md", "measures.json"} <= {f.name for f in files}
+    assert {path.suffix for path in files} <= {".json", ".safetensors", ".md", ".csv"}
+
+
+def test_the_readme_is_what_the_script_wrote():
+    measures = json.loads((SHIPPED / "measures.json").read_text(encoding="utf-8"))
+    assert (SHIPPED / "README.md").read_text(encoding="utf-8") == model_card(measures, SHIPPED)
+
+
+def test_the_shipped_figures_are_the_shipped_models():
+    """The quick ones, measured again: the lessons' sentences, and bank's senses."""
+    model, encoder, _ = measure_bert.load(SHIPPED)
+    measures = json.loads((SHIPPED / "measures.json").read_text(encoding="utf-8"))
+    again = measure_bert.measure_lesson_sentences(model, encoder)
+    for pair in ("bank_robber_vault", "bank_robber_river"):
+        assert again[pair] == pytest.approx(measures["lesson_sentences"][pair], abs=1e-3)
+    tokens = load_bert("course-bert").tokenizer.tokenize(examples.BANK_SENTENCE)
+    assert len(tokens) + 2 == 22
+
+
+def test_the_shipped_model_was_trained_with_the_default_settings():
+    saved = json.loads((SHIPPED / "training_settings.json").read_text(encoding="utf-8"))
+    assert training.Settings(**saved) == training.Settings()
+
+
+@pytest.mark.parametrize("number", range(8))
+def test_what_was_asked_for_is_reached(number):
+    measures = json.loads((SHIPPED / "measures.json").read_text(encoding="utf-8"))
+    what, value, reached = targets(measures)[number]
+    assert reached, f"{what}: {value}"
