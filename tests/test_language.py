@@ -130,7 +130,9 @@ def test_the_text_is_written_as_people_write(training):
 
 def test_every_word_has_a_class(training):
     assert word_class("bank", "bank/river") == "noun" and word_class("fire", "fire/dismiss") == "verb"
-    assert word_class("walked") == "verb" and word_class("anna") == "name" and word_class(LISTS["size"][0]) == "adjective"
+    assert (
+        word_class("walked") == "verb" and word_class("anna") == "name" and word_class(LISTS["size"][0]) == "adjective"
+    )
 
 
 def test_each_word_of_the_language_is_one_piece(tokenizer, training):

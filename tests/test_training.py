@@ -196,7 +196,9 @@ def test_a_damaged_checkpoint_is_named_and_kept(tmp_path, vocabulary):
 
 def test_a_checkpoint_of_another_training(tmp_path, vocabulary):
     train(tmp_path, vocabulary, stop_at=2)
-    with pytest.raises(ValueError, match=r"belongs to a training with \{'seed': 0\}; use the same settings, or --fresh"):
+    with pytest.raises(
+        ValueError, match=r"belongs to a training with \{'seed': 0\}; use the same settings, or --fresh"
+    ):
         train(tmp_path, vocabulary, TINY | {"seed": 1})
     with pytest.raises(ValueError, match="belongs to another vocabulary"):
         train(tmp_path, [*vocabulary, "##more"])
@@ -207,7 +209,9 @@ def test_what_comes_out(trained):
     assert log[0] == "step,loss,accuracy,learning_rate,seconds" and len(log) == 1 + TINY["steps"] // 4
     vectors = load_file(trained / "bank_vectors.safetensors")
     assert list(vectors)[0] == "step_00000" and list(vectors)[-1] == f"step_{TINY['steps']:05d}"
-    assert all(v.shape == (2 * training.PROBE_SENTENCES, TINY["n_layers"] + 1, TINY["d_model"]) for v in vectors.values())
+    assert all(
+        v.shape == (2 * training.PROBE_SENTENCES, TINY["n_layers"] + 1, TINY["d_model"]) for v in vectors.values()
+    )
 
 
 def test_the_probe_sentences_are_held_out_and_in_both_senses():
@@ -283,7 +287,8 @@ def test_the_heads_are_measured_against_the_truth(monkeypatch, vocabulary):
     heads = measure_bert.measure_heads(model, encoder, list(generate(60, split="held_out")))
     before, after = heads["word -> the previous word"], heads["word -> the next word"]
     assert (before["head"], before["accuracy"], before["offset"], before["offset_accuracy"]) == (1, 1.0, -1, 1.0) or (
-        before["head"], before["accuracy"]
+        before["head"],
+        before["accuracy"],
     ) == (0, 1.0)
     assert before["head"] != after["head"] and after["accuracy"] == 1.0
 
@@ -296,7 +301,9 @@ SHIPPED = ROOT / "data" / "course-bert"
 def test_the_shipped_model_is_small_and_readable_without_pickles():
     files = [path for path in SHIPPED.iterdir() if path.name != "checkpoint.safetensors"]
     assert sum(path.stat().st_size for path in files) <= 8 * 2**20
-    assert {"config.json", "model.safetensors", "tokenizer.json", "README.md", "measures.json"} <= {f.name for f in files}
+    assert {"config.json", "model.safetensors", "tokenizer.json", "README.md", "measures.json"} <= {
+        f.name for f in files
+    }
     assert {path.suffix for path in files} <= {".json", ".safetensors", ".md", ".csv"}
 
 

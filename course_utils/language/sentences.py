@@ -20,9 +20,10 @@ NAMES = {*lexicon.HE_NAMES, *lexicon.SHE_NAMES}
 CAPITALISED = NAMES | {*lexicon.LISTS["river"], *lexicon.LISTS["day"], "april", "march"}
 JOINERS = [", and", ".", ".", ".", "because", "while", "when", ", but", ", so", ";"]
 SPLITS = ("train", "held_out")
+CARRIED = 0.7  # so often a word comes in a clause that gives nothing away
 HELD_OUT_SHARE = 8  # one combination in eight is never trained on
 
-# The sentences of the lessons. No training sentence has six words in a row of one of them, whatever the names and pronouns.
+# The sentences of the lessons. No training sentence has six words in a row of one of them, up to names and pronouns.
 RESERVED = (
     "after stealing money from the bank vault , the bank robber was seen fishing on the mississippi river bank .",
     "john and paul wrote several songs when they were inspired .",
@@ -36,8 +37,8 @@ class Sentence:
     """Words in lower case, punctuation apart, and what is known about them. Positions count from 0.
 
     ``senses``: position -> "word/sense"; ``pronouns``: position -> the positions of all earlier mentions of the same
-    person or thing, its noun or name first; ``subject_verb_object``: triples, the subject None where none is said; pairs
-    for the rest. ``combination`` names what was combined, and decides whether the sentence is held out.
+    person or thing, its noun or name first; ``subject_verb_object``: triples, the subject None where none is
+    said; pairs for the rest. ``combination`` names what was combined, and decides whether the sentence is held out.
     """
 
     words: tuple[str, ...]
@@ -109,9 +110,7 @@ class _Draft:
 
     def finish(self, combination: str) -> Sentence:
         self.words.append(".")
-        classes = tuple(
-            word_class(word, self.senses.get(position, "")) for position, word in enumerate(self.words)
-        )
+        classes = tuple(word_class(word, self.senses.get(position, "")) for position, word in enumerate(self.words))
         pronouns = {position: before for position, before in self.pronouns.items() if before}
         relations = _relations(self.words, classes, self.inside)
         return Sentence(tuple(self.words), self.senses, pronouns, *relations, classes, combination)
@@ -154,7 +153,9 @@ def _noun_phrase(words: list[str], classes: tuple[str, ...], start: int) -> tupl
     while position < len(words) and (
         classes[position] in ("determiner", "adjective") or words[position] in ("his", "her", "their", "its")
     ):
-        if words[position] == "her" and (position + 1 == len(words) or classes[position + 1] not in ("noun", "adjective")):
+        if words[position] == "her" and (
+            position + 1 == len(words) or classes[position + 1] not in ("noun", "adjective")
+        ):
             break  # "frightened her": a pronoun by itself
         position += 1
     if position == len(words) or classes[position] not in ("noun", "name", "pronoun"):
@@ -258,9 +259,7 @@ def _person(random: Random, kind: str | None = None) -> _Somebody:
             first, second = random.sample([*lexicon.HE_NAMES, *lexicon.SHE_NAMES], 2)
             return _Somebody(kind, [first, "and", second], (0, 2))
         return _Somebody(kind, ["the", random.choice(lexicon.THEY_NOUNS)], (1,))
-    names, nouns = (
-        (lexicon.HE_NAMES, lexicon.HE_NOUNS) if kind == "he" else (lexicon.SHE_NAMES, lexicon.SHE_NOUNS)
-    )
+    names, nouns = (lexicon.HE_NAMES, lexicon.HE_NOUNS) if kind == "he" else (lexicon.SHE_NAMES, lexicon.SHE_NOUNS)
     if random.random() < 0.5:
         return _Somebody(kind, [random.choice(names)], (0,))
     words = ["the", *random.choices([[], [random.choice(lexicon.LISTS["age"])]], [3, 1])[0], random.choice(nouns)]
@@ -271,31 +270,48 @@ def _sense_sentence(random: Random, word: str, sense: str) -> Sentence:
     """A clause with the ambiguous word, and clauses elsewhere that depend on its sense."""
     part, topic, own, telling = lexicon.AMBIGUOUS[word][sense]
     people = {"p": _person(random), "it": _Somebody("it", [], ())}
-    kind = random.random()
     neutral = random.choice(lexicon.FRAMES[part])
-    if kind < 0.50:
-        clauses = [neutral, random.choice(lexicon.TOPICS[topic]), random.choice(own)]
-    elif kind < 0.60:
-        clauses = [neutral, *random.sample(lexicon.TOPICS[topic], 2), random.choice(own)]
-    elif kind < 0.70:
-        clauses = [neutral, *random.sample(own, 2)]
+
+    def of_topic() -> tuple[str, str]:
+        return _carried_or(random, lexicon.TOPIC_WORDS[topic], lexicon.TOPICS[topic])
+
+    def of_sense() -> tuple[str, str]:
+        return _carried_or(random, lexicon.SENSE_WORDS[f"{word}/{sense}"], own)
+
+    kind = random.random()
+    if kind < 0.55:
+        told = [of_topic(), of_sense()]
+    elif kind < 0.65:
+        told = [of_topic(), of_topic(), of_sense()]
+    elif kind < 0.75:
+        told = [of_sense(), of_sense()]
     elif kind < 0.80:
-        clauses = [neutral, random.choice(lexicon.TOPICS[topic])]
+        told = [of_topic()]
     elif kind < 0.90:
-        clauses = [random.choice(telling), random.choice(own)]
+        neutral = random.choice(telling)
+        told = [of_sense()]
     else:
         return _two_senses(random, word, sense, people)
-    told = [clause for clause in clauses if clause is not neutral]
+    clauses = [neutral, *(clause for clause, _ in told)]
     random.shuffle(clauses)
-    if any("{it}" in clause for clause in told):  # the word before its pronoun
+    if any("{it}" in clause for clause in clauses):  # the word before its pronoun
         clauses.sort(key=lambda clause: "{w}" not in clause)
     draft = _Draft(random)
     for number, clause in enumerate(clauses):
         if number:
             draft.words += random.choice(JOINERS).split()
         draft.add(clause, people, word, sense)
-    named = told if len(told) > 1 else clauses
+    named = [name for _, name in told] if len(told) > 1 else [neutral, told[0][1]]
     return draft.finish(f"{word}/{sense}: " + " + ".join(sorted(named)))
+
+
+def _carried_or(random: Random, words: str, clauses: list[str]) -> tuple[str, str]:
+    """A clause that says something, and its name: mostly one of ``words`` in a clause that says nothing without it."""
+    if random.random() < CARRIED:
+        chosen = random.choice(words.split())
+        return random.choice(lexicon.CARRIERS).replace("{n}", chosen), chosen
+    clause = random.choice(clauses)
+    return clause, clause
 
 
 def _two_senses(random: Random, word: str, first: str, people: dict[str, _Somebody]) -> Sentence:
@@ -315,45 +331,56 @@ def _two_senses(random: Random, word: str, first: str, people: dict[str, _Somebo
     return draft.finish(f"{word}/{first}+{second}: " + " + ".join(named))
 
 
-def _worker(random: Random) -> tuple[_Somebody, str, list[str]]:
+def _worker(random: Random) -> tuple[_Somebody, str, str]:
     """Somebody with a trade, or an animal or a machine, and what only they do."""
     if random.random() < 0.3:
         name = random.choice(list(lexicon.THINGS))
-        return _Somebody("it", ["the", name], (1,)), name, lexicon.THINGS[name]
+        return _Somebody("it", ["the", name], (1,)), name, _habit(random, *lexicon.THINGS[name])
     role = random.choice(list(lexicon.ROLES))
-    plural, habits = lexicon.ROLES[role]
+    plural, habits, things = lexicon.ROLES[role]
+    habit = _habit(random, habits, things)
     kind = random.choice(["they", "they", "he", "she"])
     if kind == "they":
-        return _Somebody(kind, ["the", plural], (1,)), role, habits
+        return _Somebody(kind, ["the", plural], (1,)), role, habit
     if random.random() < 0.5:
         name = random.choice(lexicon.HE_NAMES if kind == "he" else lexicon.SHE_NAMES)
-        return _Somebody(kind, [name, "the", role], (0, 2)), role, habits
-    return _Somebody(kind, ["the", role], (1,)), role, habits
+        return _Somebody(kind, [name, "the", role], (0, 2)), role, habit
+    return _Somebody(kind, ["the", role], (1,)), role, habit
+
+
+def _habit(random: Random, habits: list[str], things: str) -> str:
+    if random.random() < CARRIED:
+        return random.choice(lexicon.NEEDS).replace("{n}", random.choice(things.split()))
+    return random.choice(habits)
 
 
 def _role_sentence(random: Random) -> Sentence:
     """Two of them meet; a pronoun's number, gender or animacy says which one did what they do."""
-    first, first_name, first_habits = _worker(random)
-    second, second_name, second_habits = _worker(random)
-    while second.kind == first.kind or {first.kind, second.kind} == {"he", "she"} and (
-        len(first.words) == 2 or len(second.words) == 2  # "the pilot" may be he or she
+    first, first_name, first_habit = _worker(random)
+    second, second_name, second_habit = _worker(random)
+    while (
+        second.kind == first.kind
+        or {first.kind, second.kind} == {"he", "she"}
+        and (
+            len(first.words) == 2 or len(second.words) == 2  # "the pilot" may be he or she
+        )
     ):
-        second, second_name, second_habits = _worker(random)
+        second, second_name, second_habit = _worker(random)
     draft = _Draft(random)
     people = {"a": first, "b": second}
     meeting = f"{{a}} {random.choice(lexicon.MEETINGS)} {{b}} {random.choice(lexicon.PLACES)}"
     draft.add(meeting, people)
-    order = [("a", first_habits), ("b", second_habits)]
+    order = [("a", first_habit), ("b", second_habit)]
     random.shuffle(order)
-    for who, habits in order[: random.choice([1, 1, 2])]:
+    for who, habit in order[: random.choice([1, 1, 2])]:
         draft.words += random.choice(JOINERS).split()
         kind = random.random()
         if kind < 0.7:
-            draft.add(f"{{{who}}} {random.choice(habits)}", people)
+            draft.add(f"{{{who}}} {habit}", people)
         elif kind < 0.85:
-            draft.add(f"{{{who}}} {{{who}.was}} {random.choice(lexicon.STATES)} and {random.choice(habits)}", people)
+            draft.add(f"{{{who}}} {{{who}.was}} {random.choice(lexicon.STATES)} and {habit}", people)
         else:
-            draft.add(f"everybody thanked {{{who}.obj}} and {{{who}}} {random.choice(habits)}", people)
+            draft.add(f"everybody thanked {{{who}.obj}} and {{{who}}} {habit}", people)
     return draft.finish(f"{first_name} meets {second_name}")
 
 

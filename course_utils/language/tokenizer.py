@@ -1,4 +1,4 @@
-"""The course's WordPiece vocabulary: its words whole, and every ASCII letter, so that any English text can be written."""
+"""The course's WordPiece vocabulary: its words whole, and every ASCII letter, so that any English text has pieces."""
 
 import string
 from collections.abc import Iterable
@@ -27,7 +27,7 @@ def train_vocabulary(sentences: Iterable[str], size: int = MAX_VOCABULARY) -> li
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     trainer = trainers.WordPieceTrainer(
         vocab_size=size,
-        # The characters first: their order decides between equally frequent pairs, and otherwise differs from run to run.
+        # The characters too: their order decides between equally frequent pairs, and else changes from run to run.
         special_tokens=[*SPECIAL, *characters],
         show_progress=False,
     )

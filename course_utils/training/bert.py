@@ -40,7 +40,7 @@ class Settings:
 
     steps: int = 4000
     batch_size: int = 64
-    learning_rate: float = 1e-3
+    learning_rate: float = 1.5e-3
     warm_up: int = 300
     weight_decay: float = 0.01
     seed: int = 0
@@ -83,7 +83,7 @@ class Encoder:
 
 
 def batches(settings: Settings, encoder: Encoder, first_step: int, rank: int = 0) -> Iterator[tuple[Tensor, Tensor]]:
-    """``(inputs, labels)`` of each step from ``first_step`` on. A step's batch depends on the seed, step and rank alone."""
+    """``(inputs, labels)`` of each step from ``first_step`` on: a matter of the seed, the step and the rank alone."""
     for block in range(first_step // BLOCK, math.ceil(settings.steps / BLOCK)):
         seed = f"{settings.seed} {rank} {block}"
         sentences = sorted(generate(BLOCK * settings.batch_size, seed=seed), key=lambda s: len(s.words))
@@ -276,7 +276,9 @@ def train(
     return model.eval()
 
 
-def export(model: MaskedLanguageModel, encoder: Encoder, settings: Settings, output: Path, log: list, probes: dict) -> None:
+def export(
+    model: MaskedLanguageModel, encoder: Encoder, settings: Settings, output: Path, log: list, probes: dict
+) -> None:
     """Hugging Face's three files, the settings, the log for the plots, and the vectors of ``bank`` during training."""
     to_huggingface(model, encoder.pad).save_pretrained(output)
     make_tokenizer(encoder.vocabulary, settings.max_length).save_pretrained(output)
@@ -307,11 +309,15 @@ def _processes() -> tuple[int, int, torch.device]:
 
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="Trains the course BERT; called again, it goes on where it was.")
-    parser.add_argument("--output", type=Path, default=Path("data/course-bert"), help="folder for checkpoint and export")
+    parser.add_argument(
+        "--output", type=Path, default=Path("data/course-bert"), help="folder for checkpoint and export"
+    )
     parser.add_argument("--fresh", action="store_true", help="start anew even if there is a checkpoint")
     for setting in fields(Settings):
         option = "--" + setting.name.replace("_", "-")
-        parser.add_argument(option, type=type(setting.default), default=setting.default, help=f"default {setting.default}")
+        parser.add_argument(
+            option, type=type(setting.default), default=setting.default, help=f"default {setting.default}"
+        )
     options = vars(parser.parse_args(arguments))
     output, fresh = options.pop("output"), options.pop("fresh")
     try:

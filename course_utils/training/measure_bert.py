@@ -70,7 +70,7 @@ def _interval(vectors: Tensor, senses: Sequence[str], centred: bool, draws: int 
 
 
 def word_vectors(model: MaskedLanguageModel, encoder: Encoder, sentences: Sequence[Sentence]) -> list[Tensor]:
-    """The vectors of each sentence's first ambiguous word: one (n, d_model) tensor per layer, embedding output first."""
+    """The vectors of each sentence's first ambiguous word: one (n, d_model) tensor per layer, embeddings first."""
     place = torch.tensor([min(sentence.senses) + 1 for sentence in sentences])
     ids = encoder(sentences)
     with torch.no_grad():
@@ -166,8 +166,8 @@ def relations(sentence: Sentence) -> dict[str, list[tuple[int, tuple[int, ...]]]
 def measure_heads(model: MaskedLanguageModel, encoder: Encoder, sentences: Sequence[Sentence]) -> dict:
     """The best head for each relation, chosen on one half of the sentences and measured on the other.
 
-    A head's answer is the word it looks at most; [CLS], [SEP] and the word itself don't count. Baselines: the best fixed
-    offset ("two words to the left"), chosen in the same way; for pronouns also the nearest earlier noun or name.
+    A head's answer is the word it looks at most; [CLS], [SEP] and the word itself don't count. Baselines: the best
+    fixed offset ("two words to the left"), chosen in the same way; for pronouns also the nearest earlier noun or name.
     """
     right: dict[str, list] = defaultdict(lambda: [Counter(), Counter()])
     by_offset: dict[str, list] = defaultdict(lambda: [Counter(), Counter()])
@@ -236,7 +236,12 @@ def measure_lesson_sentences(model: MaskedLanguageModel, encoder: Encoder) -> di
     return {
         "bank_robber_vault": cosines(robber, vault),
         "bank_robber_river": cosines(robber, river),
-        "they": {"layer": layer, "head": head, "john": round(looks[layer, head][0], 4), "paul": round(looks[layer, head][1], 4)},
+        "they": {
+            "layer": layer,
+            "head": head,
+            "john": round(looks[layer, head][0], 4),
+            "paul": round(looks[layer, head][1], 4),
+        },
     }
 
 

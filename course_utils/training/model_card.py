@@ -1,5 +1,6 @@
 """Turns ``measures.json`` into the README of the course BERT."""
 
+import textwrap
 from pathlib import Path
 
 from course_utils.language.lexicon import AMBIGUOUS
@@ -32,7 +33,13 @@ def targets(measures: dict) -> list[tuple[str, str, bool]]:
     rows = []
     for word in HEADLINE:
         layer, value = _best(measures["senses"][word]["accuracy"])
-        rows.append((f"senses of `{word}` told apart, at least 97%", f"{_percent(value)} (layer {layer})", value >= SENSE_TARGET))
+        rows.append(
+            (
+                f"senses of `{word}` told apart, at least 97%",
+                f"{_percent(value)} (layer {layer})",
+                value >= SENSE_TARGET,
+            )
+        )
     for word in HEADLINE:
         layer, value = _best(measures["senses"][word]["gap_centred"])
         rows.append((f"centred gap of `{word}`, at least 0.5", f"{value:.2f} (layer {layer})", value >= GAP_TARGET))
@@ -100,48 +107,57 @@ def model_card(measures: dict, folder: Path, notes: str = "") -> str:
     ]
     notes_file = folder / "notes.md"
     notes = notes or (notes_file.read_text(encoding="utf-8") if notes_file.is_file() else "")
+    nearest = measures["heads"]["pronoun -> an earlier mention"]["nearest_noun_accuracy"]
+    masked_rows = [
+        [
+            kind,
+            str(row["asked"]),
+            _percent(row["accuracy"]),
+            _percent(row["commonest_word"]) if "commonest_word" in row else "",
+        ]
+        for kind, row in masked.items()
+    ]
     parts = [
         "# course-bert",
-        f"""A BERT of {measures["parameters"]:,} parameters, trained by masked-language modelling alone on the course language
-(`course_utils/language`), with the course's own encoder. It knows that language and nothing else.
-
-`python -m course_utils.training.bert` trains it; `python -m course_utils.training.measure_bert` measures it on held-out
-sentences, combinations of clauses and people it was never trained on, and writes this page and `measures.json`. Layers
-and heads are numbered as in code: hidden state 0 is the embedding output, the first layer's heads are 0-0 to 0-3.""",
+        _paragraph(f"""A BERT of {measures["parameters"]:,} parameters, trained by masked-language modelling alone on
+            the course language (`course_utils/language`), with the course's own encoder. It knows that language and
+            nothing else."""),
+        _paragraph("""`python -m course_utils.training.bert` trains it. `python -m course_utils.training.measure_bert`
+            measures it on held-out sentences, that is on combinations of clauses, words and people that it was never
+            trained on, and writes this page and `measures.json`. Layers and heads are numbered as in code: hidden
+            state 0 is the embedding output; the heads of the first layer are 0-0 to 0-3, and its output is layer 1."""),
         "## What was asked for",
         _table(["asked for", "measured", ""], [[what, value, _reached(yes)] for what, value, yes in targets(measures)]),
         "## Masked words",
-        f"""{measures["sentences"]} held-out sentences, 15% of their words masked; right means that the best-scored word is the
-word. Beside it, what one would get by always naming the commonest word of the class. Many words can't be known: any name
-fits where a name is missing.""",
-        _table(
-            ["class", "asked", "right", "commonest word"],
-            [
-                [kind, str(row["asked"]), _percent(row["accuracy"]), _percent(row["commonest_word"]) if "commonest_word" in row else ""]
-                for kind, row in masked.items()
-            ],
-        ),
+        _paragraph(f"""{measures["sentences"]} held-out sentences, 15% of their words masked. Right means that the word
+            with the best score is the word that stood there. Beside it: always naming the commonest word of the
+            class. Many words can't be known: where a name is missing, many names fit."""),
+        _table(["class", "asked", "right", "commonest word"], masked_rows),
         "## Senses",
-        """How often the vector of the ambiguous word lies nearest to the mean vector of its own sense, itself left out
-(nearest centroid, leave-one-out). Beside it the best layer of the same model with random weights, and what the two neighbouring
-words alone would give (the commonest sense between these neighbours in training sentences).""",
+        _paragraph("""How often the vector of the ambiguous word lies nearest to the mean vector of its own sense,
+            itself left out (nearest centroid, leave-one-out). Beside it the best layer of the same model with random
+            weights, and what the two neighbouring words alone would give (the commonest sense between these
+            neighbours in training sentences)."""),
         _table(["word", *layers, "random weights", "neighbours alone"], sense_rows),
-        "Mean cosine of two occurrences with the same sense, minus that of two with different senses; for three words with a\n"
-        "95% bootstrap interval over sentences. First as they are:",
+        _paragraph("""Mean cosine of two occurrences with the same sense, minus that of two with different senses; for
+            three words with a 95% bootstrap interval over sentences. First the vectors as they are:"""),
         _table(["raw", *layers], gap_rows("raw")),
-        "and after the word's mean vector is taken away:",
+        "Then after the word's mean vector is taken away:",
         _table(["centred", *layers], gap_rows("centred")),
         "## Heads",
-        """The word a head looks at most ([CLS], [SEP] and the word itself don't count). The best head is chosen on one half of
-the sentences and measured on the other; so is the best fixed offset (`-1`: always the previous word). For pronouns, any
-earlier mention of the same person or thing is right; always naming the nearest earlier noun or name would give """
-        + _percent(measures["heads"]["pronoun -> an earlier mention"]["nearest_noun_accuracy"])
-        + ".",
+        _paragraph(f"""The word a head looks at most ([CLS], [SEP] and the word itself don't count). The best head is
+            chosen on one half of the sentences and measured on the other, and so is the best fixed offset (-1: always
+            the previous word). For pronouns any earlier mention of the same person or thing is right; always naming
+            the nearest earlier noun or name gives {_percent(nearest)}."""),
         _table(["relation", "asked", "best head", "right", "best fixed offset"], head_rows),
         "## The lessons' sentences",
-        "Cosine between the `bank` of \"bank robber\" and the two others of the published sentence (never trained on):",
+        'Cosine between the `bank` of "bank robber" and the two others of the published sentence, never trained on:',
         _table(["pair", *layers], bank_rows),
-        f"In \"John and Paul wrote several songs when they were inspired.\", head {they['layer']}-{they['head']} looks from `they` at\n"
-        f"john with weight {they['john']:.2f} and at paul with {they['paul']:.2f}.",
+        _paragraph(f"""In "John and Paul wrote several songs when they were inspired." head {they["layer"]}-{they["head"]}
+            looks from `they` at john with weight {they["john"]:.2f} and at paul with {they["paul"]:.2f}."""),
     ]
     return "\n\n".join([*parts, *([notes.strip()] if notes else [])]) + "\n"
+
+
+def _paragraph(text: str) -> str:
+    return textwrap.fill(" ".join(text.split()), 110, break_long_words=False, break_on_hyphens=False)
