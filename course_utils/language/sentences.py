@@ -20,7 +20,8 @@ NAMES = {*lexicon.HE_NAMES, *lexicon.SHE_NAMES}
 CAPITALISED = NAMES | {*lexicon.LISTS["river"], *lexicon.LISTS["day"], "april", "march"}
 JOINERS = [", and", ".", ".", ".", "because", "while", "when", ", but", ", so", ";"]
 SPLITS = ("train", "held_out")
-CARRIED = 0.7  # so often a word comes in a clause that gives nothing away
+CARRIED = 0.8  # so often a word comes in a clause that gives nothing away
+PAIRED = 0.4  # so often two of them stand together: what belongs together is learnt there first
 HELD_OUT_SHARE = 8  # one combination in eight is never trained on
 
 # The sentences of the lessons. No training sentence has six words in a row of one of them, up to names and pronouns.
@@ -236,7 +237,7 @@ def _generate(n: int, seed: int, split: str, word: str | None) -> Iterator[Sente
             sentence = _sense_sentence(random, word, senses[made % len(senses)])
         else:
             kind = random.random()
-            if kind < 0.66:
+            if kind < 0.72:
                 chosen = random.choice(_WORDS_BY_WEIGHT)
                 sentence = _sense_sentence(random, chosen, random.choice(list(lexicon.AMBIGUOUS[chosen])))
             elif kind < 0.92:
@@ -249,7 +250,7 @@ def _generate(n: int, seed: int, split: str, word: str | None) -> Iterator[Sente
 
 
 # The words of the lessons' experiments come up more often.
-_WORDS_BY_WEIGHT = [word for word in lexicon.AMBIGUOUS for _ in range(3 if word in ("bank", "fire", "blue") else 1)]
+_WORDS_BY_WEIGHT = [word for word in lexicon.AMBIGUOUS for _ in range(4 if word in ("bank", "fire", "blue") else 1)]
 
 
 def _person(random: Random, kind: str | None = None) -> _Somebody:
@@ -285,10 +286,14 @@ def _sense_sentence(random: Random, word: str, sense: str) -> Sentence:
         told = [of_topic(), of_topic(), of_sense()]
     elif kind < 0.75:
         told = [of_sense(), of_sense()]
-    elif kind < 0.80:
+    elif kind < 0.78:
         told = [of_topic()]
     elif kind < 0.90:
         neutral = random.choice(telling)
+        if part == "noun" and random.random() < 0.5:
+            beside = random.choice(lexicon.SENSE_WORDS[f"{word}/{sense}"].split())
+            pair = random.choice([f"the {{w}} and the {beside}", f"the {beside} and the {{w}}"])
+            neutral = random.choice(lexicon.CARRIERS).replace("the {n}", pair).replace("was", "were")
         told = [of_sense()]
     else:
         return _two_senses(random, word, sense, people)
@@ -308,8 +313,11 @@ def _sense_sentence(random: Random, word: str, sense: str) -> Sentence:
 def _carried_or(random: Random, words: str, clauses: list[str]) -> tuple[str, str]:
     """A clause that says something, and its name: mostly one of ``words`` in a clause that says nothing without it."""
     if random.random() < CARRIED:
-        chosen = random.choice(words.split())
-        return random.choice(lexicon.CARRIERS).replace("{n}", chosen), chosen
+        first, second = random.sample(words.split(), 2)
+        carrier = random.choice(lexicon.CARRIERS)
+        if random.random() < PAIRED and "was" not in carrier:
+            return carrier.replace("the {n}", f"the {first} and the {second}"), f"{first} {second}"
+        return carrier.replace("{n}", first), first
     clause = random.choice(clauses)
     return clause, clause
 

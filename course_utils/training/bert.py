@@ -40,7 +40,7 @@ class Settings:
 
     steps: int = 4000
     batch_size: int = 64
-    learning_rate: float = 1.5e-3
+    learning_rate: float = 2e-3
     warm_up: int = 300
     weight_decay: float = 0.01
     seed: int = 0

@@ -125,7 +125,7 @@ def model_card(measures: dict, folder: Path, notes: str = "") -> str:
         _paragraph("""`python -m course_utils.training.bert` trains it. `python -m course_utils.training.measure_bert`
             measures it on held-out sentences, that is on combinations of clauses, words and people that it was never
             trained on, and writes this page and `measures.json`. Layers and heads are numbered as in code: hidden
-            state 0 is the embedding output; the heads of the first layer are 0-0 to 0-3, and its output is layer 1."""),
+            state 0 is the embedding output; the first layer has the heads 0-0 to 0-3 and gives layer 1."""),
         "## What was asked for",
         _table(["asked for", "measured", ""], [[what, value, _reached(yes)] for what, value, yes in targets(measures)]),
         "## Masked words",
@@ -153,8 +153,8 @@ def model_card(measures: dict, folder: Path, notes: str = "") -> str:
         "## The lessons' sentences",
         'Cosine between the `bank` of "bank robber" and the two others of the published sentence, never trained on:',
         _table(["pair", *layers], bank_rows),
-        _paragraph(f"""In "John and Paul wrote several songs when they were inspired." head {they["layer"]}-{they["head"]}
-            looks from `they` at john with weight {they["john"]:.2f} and at paul with {they["paul"]:.2f}."""),
+        _paragraph(f"""In "John and Paul wrote several songs when they were inspired." `they` looks most at the two in
+            head {they["layer"]}-{they["head"]}: weight {they["john"]:.2f} on john, {they["paul"]:.2f} on paul."""),
     ]
     return "\n\n".join([*parts, *([notes.strip()] if notes else [])]) + "\n"
 
