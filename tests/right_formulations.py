@@ -549,3 +549,33 @@ def _(ids, segments, word, position, segment, norm):
     first, second = segment
     chosen = torch.where(segments[..., None] == 0, first, second)
     return norm(torch.index_select(word, 0, ids.flatten()).unflatten(0, ids.shape) + chosen + position[: len(ids[0])])
+
+
+# Lesson 09
+
+
+@right("cosine_similarity")
+def _(a, b):
+    return F.cosine_similarity(a, b, dim=-1)
+
+
+@right("cosine_similarity")
+def _(a, b):
+    return (F.normalize(a, dim=-1) * F.normalize(b, dim=-1)).sum(-1)
+
+
+@right("cosine_similarity")
+def _(a, b):
+    dot = torch.einsum("...d,...d->...", a, b)
+    return dot * torch.rsqrt(a.square().sum(-1)) * torch.rsqrt(b.square().sum(-1))
+
+
+@right("cosine_similarity")
+def _(a, b):
+    return torch.linalg.vecdot(a, b) / torch.linalg.vector_norm(a, dim=-1) / torch.linalg.vector_norm(b, dim=-1)
+
+
+@right("cosine_similarity")
+def _(a, b):
+    pairs = zip(a.reshape(-1, a.shape[-1]), b.reshape(-1, b.shape[-1]), strict=True)
+    return torch.stack([x @ y / ((x @ x) * (y @ y)).sqrt() for x, y in pairs]).reshape(a.shape[:-1])

@@ -140,6 +140,7 @@ EXERCISES = {
     "06": ["layer_norm", "feed_forward", "post_norm", "pre_norm"],
     "07": ["encoder_layer"],
     "08": ["bert_embeddings"],
+    "09": ["cosine_similarity"],
 }
 
 

@@ -166,4 +166,12 @@ WRONG = [
     ),
     ("bert_embeddings", "norm-forgotten", lambda ids, s, w, p, g, norm: g[s] + p[: ids.shape[1]] + w[ids]),
     ("bert_embeddings", "segment-forgotten", lambda ids, s, w, p, g, norm: norm(p[: ids.shape[1]] + w[ids])),
+    ("cosine_similarity", "not-divided-by-norms", lambda a, b: torch.einsum("...d,...d->...", a, b)),
+    ("cosine_similarity", "squared-norms", lambda a, b: (a * b).sum(-1) / (a.norm(dim=-1) * b.norm(dim=-1)) ** 2),
+    ("cosine_similarity", "one-norm-only", lambda a, b: (F.normalize(a, dim=-1) * b).sum(-1)),
+    ("cosine_similarity", "one-norm-only", lambda a, b: (a * F.normalize(b, dim=-1)).sum(-1)),
+    ("cosine_similarity", "wrong-axis", lambda a, b: F.cosine_similarity(a, b, dim=0)),
+    ("cosine_similarity", "norm-over-everything", lambda a, b: (a * b).sum(-1) / a.norm() / b.norm()),
+    ("cosine_similarity", "divided-then-multiplied", lambda a, b: (a * b).sum(-1) / a.norm(dim=-1) * b.norm(dim=-1)),
+    ("cosine_similarity", "distance", lambda a, b: 1 - F.cosine_similarity(a, b, dim=-1)),
 ]

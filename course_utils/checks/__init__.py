@@ -12,6 +12,7 @@ from course_utils.checks.lesson_05 import add_positions, sinusoidal_positions
 from course_utils.checks.lesson_06 import feed_forward, layer_norm, post_norm, pre_norm
 from course_utils.checks.lesson_07 import encoder_layer
 from course_utils.checks.lesson_08 import bert_embeddings
+from course_utils.checks.lesson_09 import cosine_similarity
 
 __all__ = [
     "CheckResult",
@@ -19,6 +20,7 @@ __all__ = [
     "attend",
     "bert_embeddings",
     "causal_mask",
+    "cosine_similarity",
     "dot_product_scores",
     "encoder_layer",
     "feed_forward",
