@@ -141,6 +141,7 @@ EXERCISES = {
     "07": ["encoder_layer"],
     "08": ["bert_embeddings"],
     "09": ["cosine_similarity"],
+    "13": ["mask_tokens"],
 }
 
 

@@ -13,6 +13,7 @@ from course_utils.checks.lesson_06 import feed_forward, layer_norm, post_norm, p
 from course_utils.checks.lesson_07 import encoder_layer
 from course_utils.checks.lesson_08 import bert_embeddings
 from course_utils.checks.lesson_09 import cosine_similarity
+from course_utils.checks.lesson_13 import mask_tokens
 
 __all__ = [
     "CheckResult",
@@ -25,6 +26,7 @@ __all__ = [
     "encoder_layer",
     "feed_forward",
     "layer_norm",
+    "mask_tokens",
     "masked_softmax",
     "merge_heads",
     "multi_head_attention",
