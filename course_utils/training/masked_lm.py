@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from transformers import BertConfig, BertForMaskedLM
 
 from course_utils.bert import NAME_MAP, Bert
-from course_utils.layers import LayerNorm
+from course_utils.layers import ACTIVATIONS, LayerNorm
 
 NOT_ASKED = -100  # the label of a token that need not be guessed: F.cross_entropy leaves it out
 
@@ -56,7 +56,8 @@ def mask_tokens(
 
 
 class MaskedLanguageModel(nn.Module):
-    """``Bert``, and for each token a score for each word: a dense layer, GELU, a norm, and the word vectors again.
+    """``Bert``, and for each token a score for each word: a dense layer, the encoder's activation, a norm, and the
+    word vectors again.
 
     New weights are drawn as BERT's: normal, standard deviation 0.02, biases 0.
     """
@@ -76,7 +77,9 @@ class MaskedLanguageModel(nn.Module):
 
     def scores(self, hidden: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch vocab_size"]:
         """The head alone: hidden states in, a score for each word out."""
-        return F.linear(self.norm(F.gelu(self.dense(hidden))), self.bert.embeddings.word.weight, self.bias)
+        activation = ACTIVATIONS[self.bert.encoder.layers[0].feed_forward.activation]
+        transformed = self.norm(activation(self.dense(hidden)))
+        return F.linear(transformed, self.bert.embeddings.word.weight, self.bias)
 
     def forward(
         self,

@@ -8,7 +8,6 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from pathlib import Path
-from random import Random
 
 import torch
 import torch.nn.functional as F
@@ -44,28 +43,35 @@ def centroid_accuracy(vectors: Tensor, senses: Sequence[str]) -> float:
     return right / len(senses)
 
 
-def cosine_gap(vectors: Tensor, senses: Sequence[str], centred: bool = False) -> float:
+def cosine_gap(vectors: Tensor, senses: Sequence[str], centred: bool = False, times: Tensor | None = None) -> float:
     """Mean cosine of pairs of the same sense, minus that of pairs of different senses; all pairs.
 
-    ``centred``: the mean vector of the word is taken away first.
+    ``centred``: the mean vector of the word is taken away first. ``times``: how often each vector counts.
     """
+    times = torch.ones(len(vectors)) if times is None else times
     if centred:
-        vectors = vectors - vectors.mean(0)
-    cosines = F.normalize(vectors, dim=-1) @ F.normalize(vectors, dim=-1).T
-    same = torch.tensor([[a == b for b in senses] for a in senses])
-    pairs = torch.ones_like(same).triu(1)
-    return float(cosines[same & pairs].mean() - cosines[~same & pairs].mean())
+        vectors = vectors - (times[:, None] * vectors).sum(0) / times.sum()
+    vectors = F.normalize(vectors, dim=-1)
+    names = sorted(set(senses))
+    code = torch.tensor([names.index(sense) for sense in senses])
+    same = code[:, None] == code
+    pairs = (times[:, None] * times).fill_diagonal_(0)  # a vector is no pair with itself
+    cosines = pairs * (vectors @ vectors.T)
+    return float(cosines[same].sum() / pairs[same].sum() - cosines[~same].sum() / pairs[~same].sum())
 
 
-def _interval(vectors: Tensor, senses: Sequence[str], centred: bool, draws: int = 100) -> list[float]:
+def _interval(vectors: Tensor, senses: Sequence[str], centred: bool, draws: int = 200) -> list[float]:
     """95% bootstrap interval of ``cosine_gap``: sentences drawn again, with replacement, sense by sense."""
-    random, places = Random(SEED), defaultdict(list)
-    for place, sense in enumerate(senses):
-        places[sense].append(place)
-    gaps = []
+    generator, gaps = torch.Generator().manual_seed(SEED), []
+    places = [
+        torch.tensor([place for place, one in enumerate(senses) if one == sense]) for sense in sorted(set(senses))
+    ]
     for _ in range(draws):
-        drawn = sorted({place for group in places.values() for place in random.choices(group, k=len(group))})
-        gaps.append(cosine_gap(vectors[drawn], [senses[place] for place in drawn], centred))
+        times = torch.zeros(len(senses))
+        for group in places:
+            drawn = group[torch.randint(len(group), (len(group),), generator=generator)]
+            times += torch.bincount(drawn, minlength=len(senses))
+        gaps.append(cosine_gap(vectors, senses, centred, times))
     return [round(sorted(gaps)[round(q * (draws - 1))], 4) for q in (0.025, 0.975)]
 
 

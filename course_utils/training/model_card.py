@@ -52,12 +52,12 @@ def targets(measures: dict) -> list[tuple[str, str, bool]]:
         )
     )
     vault, river = (measures["lesson_sentences"][f"bank_robber_{other}"] for other in ("vault", "river"))
-    layer, value = _best([a - b for a, b in zip(vault, river, strict=True)])
+    layer, _ = _best(measures["senses"]["bank"]["accuracy"])
     rows.append(
         (
-            "bank sentence: robber/vault above robber/river",
-            f"{vault[layer]:.2f} against {river[layer]:.2f} (layer {layer})",
-            value > 0,
+            "bank sentence: robber/vault above robber/river at the layer that tells the senses of `bank` apart best",
+            f"{vault[layer]:.3f} against {river[layer]:.3f} (layer {layer})",
+            vault[layer] > river[layer],
         )
     )
     return rows
