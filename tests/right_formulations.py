@@ -1,4 +1,4 @@
-"""For each exercise of lessons 01-10, right answers in other words: loops, einsum, the library, NumPy where allowed.
+"""For each exercise, right answers in other words: loops, einsum, the library, NumPy where allowed.
 
 Every check must accept all of them. ``RIGHT[name]`` is a list of functions.
 """
@@ -584,3 +584,86 @@ def _(weights):
 @right("head_entropy")
 def _(weights):
     return torch.distributions.Categorical(probs=weights).entropy()
+
+
+# Lesson 09
+
+
+@right("cosine_similarity")
+def _(a, b):
+    return F.cosine_similarity(a, b, dim=-1)
+
+
+@right("cosine_similarity")
+def _(a, b):
+    return (F.normalize(a, dim=-1) * F.normalize(b, dim=-1)).sum(-1)
+
+
+@right("cosine_similarity")
+def _(a, b):
+    dot = torch.einsum("...d,...d->...", a, b)
+    return dot * torch.rsqrt(a.square().sum(-1)) * torch.rsqrt(b.square().sum(-1))
+
+
+@right("cosine_similarity")
+def _(a, b):
+    return torch.linalg.vecdot(a, b) / torch.linalg.vector_norm(a, dim=-1) / torch.linalg.vector_norm(b, dim=-1)
+
+
+@right("cosine_similarity")
+def _(a, b):
+    pairs = zip(a.reshape(-1, a.shape[-1]), b.reshape(-1, b.shape[-1]), strict=True)
+    return torch.stack([x @ y / ((x @ x) * (y @ y)).sqrt() for x, y in pairs]).reshape(a.shape[:-1])
+
+
+# Lesson 13
+
+
+@right("mask_tokens")
+def _(ids, special, mask_id, vocab_size, generator):
+    inputs, labels = ids.clone(), torch.full_like(ids, -100)
+    draw = torch.rand(ids.shape, generator=generator).masked_fill(special, 1.0)  # one draw for all decisions
+    labels[draw < 0.15] = ids[draw < 0.15]
+    inputs[draw < 0.12] = mask_id
+    other = (draw >= 0.12) & (draw < 0.135)
+    inputs[other] = torch.randint(vocab_size, (int(other.sum()),), generator=generator)
+    return inputs, labels
+
+
+@right("mask_tokens")
+def _(ids, special, mask_id, vocab_size, generator):
+    labels = ids.clone()
+    chosen = torch.bernoulli(torch.full(ids.shape, 0.15).masked_fill(special, 0.0), generator=generator).bool()
+    labels[~chosen] = -100
+    replaced = torch.bernoulli(torch.full(ids.shape, 0.8), generator=generator).bool() & chosen
+    random = torch.bernoulli(torch.full(ids.shape, 0.5), generator=generator).bool() & chosen & ~replaced
+    words = torch.randint(5, vocab_size, ids.shape, generator=generator)  # never a special token
+    return torch.where(random, words, ids.masked_fill(replaced, mask_id)), labels
+
+
+@right("mask_tokens")
+def _(ids, special, mask_id, vocab_size, generator):
+    inputs, labels = ids.clone(), ids.new_full(ids.shape, -100)
+    for row, (tokens, leave) in enumerate(zip(ids, special, strict=True)):
+        places = (~leave).nonzero().flatten()
+        order = places[torch.randperm(len(places), generator=generator)]
+        chosen = order[: round(0.15 * len(order))]  # as many in each row, as in the paper's own code
+        labels[row, chosen] = tokens[chosen]
+        masked, drawn = round(0.8 * len(chosen)), round(0.9 * len(chosen))
+        inputs[row, chosen[:masked]] = mask_id
+        inputs[row, chosen[masked:drawn]] = torch.randint(vocab_size, (drawn - masked,), generator=generator)
+    return inputs, labels
+
+
+@right("mask_tokens")
+def _(ids, special, mask_id, vocab_size, generator):
+    n = torch.Generator().manual_seed(torch.randint(2**31, (1,), generator=generator).item())
+    dice = np.random.default_rng(n.initial_seed())
+    inputs, labels = ids.numpy().copy(), np.full(ids.shape, -100)
+    chosen = ~special.numpy() & (dice.random(ids.shape) < 0.15)
+    labels[chosen] = inputs[chosen]
+    kind = dice.choice(["mask", "word", "same"], size=ids.shape, p=[0.8, 0.1, 0.1])
+    inputs[chosen & (kind == "mask")] = mask_id
+    other = chosen & (kind == "word")
+    inputs[other] = dice.integers(vocab_size, size=other.sum())
+    return torch.from_numpy(inputs), torch.from_numpy(labels)

@@ -1,5 +1,6 @@
 """The checks of the exercises: right answers pass, wrong ones are named, and nothing is raised at the learner."""
 
+import re
 import subprocess
 import sys
 
@@ -19,12 +20,20 @@ MISTAKES = [
     for slug, (_, ways) in each.mistakes.items()
     for number, way in enumerate(ways)
 ]
+RANDOM = [name for name, each in EXERCISES.items() if each.shares]
 every_exercise = pytest.mark.parametrize("name", EXERCISES)
+every_random = pytest.mark.parametrize("name", RANDOM)
+every_other = pytest.mark.parametrize("name", [name for name in EXERCISES if name not in RANDOM])
 every_differentiable = pytest.mark.parametrize("name", DIFFERENTIABLE)
 
 
 def reference(name):
     return EXERCISES[name].reference
+
+
+def on_first_part(change, result):
+    """``change`` applied to a result, or to the first part of a tuple."""
+    return (change(result[0]), *result[1:]) if type(result) is tuple else change(result)
 
 
 def verdict(name, candidate):
@@ -48,7 +57,9 @@ def test_the_exercises_are_those_of_the_lessons():
         post_norm(x, sublayer, norm)  pre_norm(x, sublayer, norm)
         encoder_layer(x, attention, feed_forward, norm1, norm2)
         bert_embeddings(ids, segments, word, position, segment, norm)
-        head_entropy(weights)"""
+        cosine_similarity(a, b)
+        head_entropy(weights)
+        mask_tokens(ids, special, mask_id, vocab_size, generator)"""
     declared = [f"{name}({', '.join(each.arguments)})" for name, each in EXERCISES.items()]
     wanted = [part.strip() for line in signatures.splitlines() for part in line.split("  ") if part.strip()]
     assert sorted(declared) == sorted(wanted)
@@ -183,7 +194,7 @@ def test_the_learners_own_interrupt_goes_through():
 @every_exercise
 @pytest.mark.parametrize("change", [lambda t: (t, t), lambda t: t.tolist(), lambda t: t.numpy(), lambda t: "text"])
 def test_wrong_type(name, change):
-    result = verdict(name, lambda *args: change(reference(name)(*args)))
+    result = verdict(name, lambda *args: on_first_part(change, reference(name)(*args)))
     assert result.mistake == "wrong-type"
     assert "torch.Tensor" in result.message
 
@@ -198,7 +209,7 @@ def test_an_iterator_is_not_exhausted():
 
 @every_exercise
 def test_wrong_dtype(name):
-    result = verdict(name, lambda *args: reference(name)(*args).to(torch.float16))
+    result = verdict(name, lambda *args: on_first_part(lambda t: t.to(torch.float16), reference(name)(*args)))
     assert result.mistake == "wrong-dtype"
     assert "torch.float16" in result.message
 
@@ -216,19 +227,21 @@ def test_wrong_dtype_says_how_to_get_the_right_one():
 
 @every_exercise
 def test_wrong_device(name):
-    assert verdict(name, lambda *args: reference(name)(*args).to("meta")).mistake == "wrong-device"
+    result = verdict(name, lambda *args: on_first_part(lambda t: t.to("meta"), reference(name)(*args)))
+    assert result.mistake == "wrong-device"
 
 
 @every_exercise
 def test_wrong_shape_gives_both_shapes(name):
     each = EXERCISES[name]
-    shape = tuple(each.reference(*each.cases()[0]).shape)
-    result = verdict(name, lambda *args: reference(name)(*args)[None])
+    right = each.reference(*each.cases()[0])
+    shape = tuple((right[0] if type(right) is tuple else right).shape)
+    result = verdict(name, lambda *args: on_first_part(lambda t: t[None], reference(name)(*args)))
     assert result.mistake == "wrong-shape"
     assert str((1, *shape)) in result.message and str(shape) in result.message
 
 
-@every_exercise
+@every_other
 def test_wrong_value_gives_the_first_index(name):
     def candidate(*args):
         result = reference(name)(*args).clone(memory_format=torch.contiguous_format)
@@ -414,6 +427,58 @@ def test_a_named_mistake_that_raised_shows_the_error_and_the_hint():
     assert result.mistake == "no-second-axis"
     assert "It raised RuntimeError" in result.message and "torch.arange(max_length) < lengths" in result.message
     assert EXERCISES["padding_mask"].mistakes["no-second-axis"][0] in result.message
+
+
+def test_a_tuple_is_compared_part_by_part():
+    @exercise(lambda: [(torch.tensor([1.0, 2.0]),)], gradients=False)
+    def both(x):
+        """x and its double."""
+        return x, 2 * x
+
+    both.mistake("swapped", "The other way round.", lambda x: (2 * x, x))
+    assert both(lambda x: (x.clone(), x + x)).passed
+    assert both(lambda x: (x + x, x)).mistake == "swapped"
+    wrong = both(lambda x: (x, x))
+    assert wrong.mistake == "wrong-value" and "part 2" in wrong.message and "index (0,)" in wrong.message
+    for other in (lambda x: x, lambda x: [x, 2 * x], lambda x: (x, 2 * x, x)):
+        assert both(other).mistake == "wrong-type"
+    assert "In part 2 of the result: The shape" in both(lambda x: (x, x[:1])).message
+
+
+@every_random
+def test_a_random_result_must_follow_its_seed(name):
+    def with_generator(args, generator):
+        return reference(name)(*(generator if isinstance(arg, torch.Generator) else arg for arg in args))
+
+    result = verdict(name, lambda *args: with_generator(args, torch.default_generator))
+    assert result.mistake == "not-repeatable"
+    result = verdict(name, lambda *args: with_generator(args, torch.Generator().manual_seed(7)))
+    assert result.mistake == "seed-ignored"
+
+
+@every_random
+def test_a_random_exercise_has_room_for_chance(name):
+    """Other draws from the same distribution pass: the reference with thirty other seeds."""
+    each = EXERCISES[name]
+    for seed in range(30):
+
+        def candidate(*args, seed=seed):
+            for arg in args:
+                if isinstance(arg, torch.Generator):
+                    torch.rand(seed, generator=arg)
+            return each.reference(*args)
+
+        assert verdict(name, candidate).passed
+
+
+def test_a_share_that_fits_no_known_mistake_is_told_in_words():
+    def candidate(ids, special, mask_id, vocab_size, generator):
+        chosen = (torch.rand(ids.shape, generator=generator) < 0.5) & ~special
+        return ids.masked_fill(chosen, mask_id), ids.masked_fill(~chosen, -100)
+
+    result = verdict("mask_tokens", candidate)
+    assert result.mistake == "wrong-value"
+    assert re.search(r"Ordinary tokens with a label: (49|50)\.\d%, wanted about 15%", result.message)
 
 
 def test_a_right_answer_is_never_taken_for_a_mistake():

@@ -101,6 +101,35 @@ def _one_norm(x, attention, feed_forward, norm1, norm2):
     return x
 
 
+def _mask_tokens(
+    chosen=lambda draw: draw < 0.15,
+    masked=0.8,
+    word=0.5,
+    leave=lambda ids, special: special,
+    finish=lambda ids, inputs, labels: (inputs, labels),
+):
+    def mask_tokens(ids, special, mask_id, vocab_size, generator):
+        """``word``: the share of those not masked that get a random word."""
+        labels, inputs = ids.clone(), ids.clone()
+        draw = torch.rand(ids.shape, generator=generator)
+        where = chosen(draw) & ~leave(ids, special)
+        labels[~where] = -100
+        mask = torch.bernoulli(torch.full(ids.shape, masked), generator=generator).bool() & where
+        inputs[mask] = mask_id
+        drawn = torch.bernoulli(torch.full(ids.shape, word), generator=generator).bool() & where & ~mask
+        inputs[drawn] = torch.randint(vocab_size, ids.shape, generator=generator)[drawn]
+        return finish(ids, inputs, labels)
+
+    return mask_tokens
+
+
+def _mask_tokens_in_place(ids, special, mask_id, vocab_size, generator):
+    where = (torch.rand(ids.shape, generator=generator) < 0.15) & ~special
+    labels = ids.masked_fill(~where, -100)
+    ids[where] = mask_id
+    return ids, labels
+
+
 WRONG = [
     ("dot_product_scores", "key-not-transposed", torch.mm),
     ("dot_product_scores", "swapped-operands", lambda q, k: torch.einsum("qd,kd->kq", q, k)),
@@ -256,4 +285,32 @@ WRONG = [
     ("head_entropy", "mean-not-sum", lambda weights: -torch.xlogy(weights, weights).mean(-1)),
     ("head_entropy", "softmax-again", lambda w: torch.distributions.Categorical(logits=w).entropy()),
     ("head_entropy", "axis-kept", lambda weights: -torch.xlogy(weights, weights).sum(-1, True)),
+    ("cosine_similarity", "not-divided-by-norms", lambda a, b: torch.einsum("...d,...d->...", a, b)),
+    ("cosine_similarity", "squared-norms", lambda a, b: (a * b).sum(-1) / (a.norm(dim=-1) * b.norm(dim=-1)) ** 2),
+    ("cosine_similarity", "one-norm-only", lambda a, b: (F.normalize(a, dim=-1) * b).sum(-1)),
+    ("cosine_similarity", "one-norm-only", lambda a, b: (a * F.normalize(b, dim=-1)).sum(-1)),
+    ("cosine_similarity", "wrong-axis", lambda a, b: F.cosine_similarity(a, b, dim=0)),
+    ("cosine_similarity", "norm-over-everything", lambda a, b: (a * b).sum(-1) / a.norm() / b.norm()),
+    ("cosine_similarity", "divided-then-multiplied", lambda a, b: (a * b).sum(-1) / a.norm(dim=-1) * b.norm(dim=-1)),
+    ("cosine_similarity", "distance", lambda a, b: 1 - F.cosine_similarity(a, b, dim=-1)),
+    ("mask_tokens", "always-mask", _mask_tokens(masked=1.0)),
+    ("mask_tokens", "no-random-words", _mask_tokens(word=0.0)),
+    ("mask_tokens", "ten-percent-of-the-rest", _mask_tokens(word=0.1)),
+    ("mask_tokens", "none-stays", _mask_tokens(word=1.0)),
+    ("mask_tokens", "special-tokens-masked", _mask_tokens(leave=lambda ids, special: special & False)),
+    ("mask_tokens", "special-looked-up-by-id", _mask_tokens(leave=lambda ids, special: ids <= 4)),
+    ("mask_tokens", "labels-everywhere", _mask_tokens(finish=lambda ids, inputs, labels: (inputs, ids.clone()))),
+    ("mask_tokens", "input-and-label-swapped", _mask_tokens(finish=lambda ids, inputs, labels: (labels, inputs))),
+    (
+        "mask_tokens",
+        "labels-from-the-masked-input",
+        _mask_tokens(finish=lambda ids, inputs, labels: (inputs, inputs.masked_fill(labels == -100, -100))),
+    ),
+    (
+        "mask_tokens",
+        "another-number-for-not-asked",
+        _mask_tokens(finish=lambda ids, inputs, labels: (inputs, labels.clamp(min=0))),
+    ),
+    ("mask_tokens", "other-way-round", _mask_tokens(chosen=lambda draw: draw > 0.15)),
+    ("mask_tokens", "changed-input", _mask_tokens_in_place),
 ]

@@ -13,6 +13,8 @@ from course_utils.checks.lesson_06 import feed_forward, layer_norm, post_norm, p
 from course_utils.checks.lesson_07 import encoder_layer
 from course_utils.checks.lesson_08 import bert_embeddings
 from course_utils.checks.lesson_10 import head_entropy
+from course_utils.checks.lesson_09 import cosine_similarity
+from course_utils.checks.lesson_13 import mask_tokens
 
 __all__ = [
     "CheckResult",
@@ -20,11 +22,13 @@ __all__ = [
     "attend",
     "bert_embeddings",
     "causal_mask",
+    "cosine_similarity",
     "dot_product_scores",
     "encoder_layer",
     "feed_forward",
     "head_entropy",
     "layer_norm",
+    "mask_tokens",
     "masked_softmax",
     "merge_heads",
     "multi_head_attention",

@@ -10,10 +10,10 @@ import inspect
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal
+from functools import partial
+from typing import Any, Literal
 
 import torch
-from torch import Tensor
 
 from course_utils.checks.runs import (
     Run,
@@ -25,6 +25,7 @@ from course_utils.checks.runs import (
     error_text,
     gradients,
     run,
+    shares_differ,
     tells_apart,
 )
 
@@ -56,13 +57,16 @@ class Exercise:
 
     ``cases`` builds the inputs, a list of argument tuples. ``gradients``: must they reach every floating
     input? With "reach" they must, but right formulations may differ in their values.
-    ``once``: may each input that is a function be called only once?
+    ``once``: may each input that is a function be called only once? ``shares``: for results drawn at random from a
+    ``torch.Generator`` among the arguments. It gives shares, a sentence with a number each, from a result and the
+    arguments; they are compared in place of the result, which must be the same for the same seed only.
     """
 
     reference: Callable
     cases: Callable[[], list[tuple]]
     gradients: bool | Literal["reach"] = True
     once: bool = False
+    shares: Callable[[Any, tuple], dict[str, float]] | None = None
     mistakes: dict[str, tuple[str, tuple[Callable, ...]]] = field(default_factory=dict)  # slug: (hint, ways)
 
     def __post_init__(self):
@@ -111,12 +115,14 @@ class Exercise:
             return "changed-input", f"Your function changes its input {changed}. Make a new tensor, and leave it alone."
         for number, (args, r, right) in enumerate(zip(cases, runs, wanted, strict=True), start=1):
             raised = ("raised", f"It raised {describe_error(r.error)}") if r.error else None
-            if fault := raised or difference(r.output, right):
+            if fault := raised or self._difference(args, r.output, right):
                 inputs = ", ".join(f"{name} {describe(arg)}" for name, arg in zip(self.arguments, args, strict=True))
                 where = f"(Input {number} of {len(cases)}: {inputs}.)"
                 if known := self._known_mistake(cases, runs, wanted):
                     return known[0], f"{raised[1]} {known[1]}" if raised else known[1]
                 return fault[0], f"{fault[1]}{self._dtype_hint(fault, args, right)} {where}"
+        if self.shares and (fault := self._seed_fault(candidate, cases, runs)):
+            return fault
         if self.once and (repeated := self._names(runs, "repeated")):
             return "called-twice", f"The values are right, but {repeated} is called more than once. Keep its result."
         if self.gradients:
@@ -136,16 +142,40 @@ class Exercise:
     def _names(self, runs: list[Run], what: str) -> str:
         return " and ".join(self.arguments[i] for i in sorted({i for r in runs for i in getattr(r, what)}))
 
-    def _known_mistake(self, cases: list[tuple], runs: list[Run], wanted: list[Tensor]) -> Verdict | None:
+    def _difference(self, args: tuple, got: Any, wanted: Any) -> Verdict | None:
+        fault = difference(got, wanted, values=self.shares is None)
+        return fault or (shares_differ(self.shares(got, args), self.shares(wanted, args)) if self.shares else None)
+
+    def _seed_fault(self, candidate: Callable, cases: list[tuple], runs: list[Run]) -> Verdict | None:
+        """The same seed must give the same result, and another seed another one."""
+        for r, args in zip(runs, cases, strict=True):
+            again = run(candidate, args)
+            if again.error or difference(again.output, r.output):
+                return "not-repeatable", (
+                    "The shares are right, but called twice with the same seed it gives two results. "
+                    "Is every random number drawn from the generator that you were given?"
+                )
+        others = [
+            tuple(torch.Generator().manual_seed(99) if isinstance(arg, torch.Generator) else arg for arg in args)
+            for args in cases
+        ]
+        if all(difference(run(candidate, args).output, r.output) is None for args, r in zip(others, runs, strict=True)):
+            return (
+                "seed-ignored",
+                "The shares are right, but another seed gives the same result. Draw from the generator.",
+            )
+        return None
+
+    def _known_mistake(self, cases: list[tuple], runs: list[Run], wanted: list) -> Verdict | None:
         found = {}
         for slug, (hint, ways) in self.mistakes.items():
             for way in ways:
                 proven = False
                 for r, args, right in zip(runs, cases, wanted, strict=True):
-                    mistaken = run(way, args)
-                    if not agree(r, mistaken):
+                    mistaken, compare = run(way, args), partial(self._difference, args)
+                    if not agree(r, mistaken, compare):
                         break
-                    proven = proven or tells_apart(r, mistaken, right)
+                    proven = proven or tells_apart(r, mistaken, right, compare)
                 else:
                     found.update({slug: hint} if proven else {})
         return (" or ".join(found), "\nOr: ".join(found.values())) if found else None
@@ -177,8 +207,11 @@ class Exercise:
 
     def _proof(self) -> str:
         cases = self.cases()
+        if self.shares:
+            return f"The shares are right on {len(cases)} inputs, the seed decides, and no input was changed."
         outputs = [run(self.reference, args).output for args in cases]
-        dtypes = " and ".join(sorted({str(output.dtype).removeprefix("torch.") for output in outputs}))
+        parts = [part for output in outputs for part in (output if type(output) is tuple else (output,))]
+        dtypes = " and ".join(sorted({str(part.dtype).removeprefix("torch.") for part in parts}))
         extra = {True: ", and so are the gradients", "reach": ", and gradients pass through"}.get(self.gradients, "")
         return f"Equal to the course's version on {len(cases)} inputs ({dtypes}){extra}; no input was changed."
 

@@ -14,6 +14,7 @@ from torch import Tensor
 # of 100. Gradients get ten times as much. Any other dtype must be equal exactly.
 TOLERANCE = {torch.float32: (2e-4, 2e-4), torch.float64: (1e-6, 1e-6)}
 LIBRARIES = tuple(os.path.dirname(f) for f in (os.path.dirname(__file__), os.path.dirname(torch.__file__), os.__file__))
+SHARE_TOLERANCE = 0.025  # of a share that was drawn at random, some 10,000 times: more than five standard deviations
 Verdict = tuple[str, str]  # (slug, sentences)
 
 
@@ -47,11 +48,17 @@ def run(function: Callable, args: tuple) -> Run:
         raise
     except BaseException as raised:
         output, error = None, raised
-    if isinstance(output, Tensor):
-        output = output.detach().clone()  # it may share memory with something that changes later
+    output = _own_copy(output)
     changed = [i for i, arg in enumerate(args) if isinstance(arg, Tensor) and not torch.equal(arg, mine[i])]
     repeated = [i for i, arg in enumerate(mine) if isinstance(arg, Counted) and arg.calls > 1]
     return Run(output, error, tuple(changed), tuple(repeated))
+
+
+def _own_copy(output: Any) -> Any:
+    """Tensors copied, also inside a tuple: they may share memory with something that changes later."""
+    if type(output) is tuple:
+        return tuple(_own_copy(part) for part in output)
+    return output.detach().clone() if isinstance(output, Tensor) else output
 
 
 def gradients(function: Callable, args: tuple) -> dict[int, Tensor | None]:
@@ -68,8 +75,18 @@ def gradients(function: Callable, args: tuple) -> dict[int, Tensor | None]:
     return dict(zip(floating, found, strict=True))
 
 
-def difference(got: Any, wanted: Any, slack: float = 1) -> Verdict | None:
-    """The first respect in which ``got`` is not ``wanted``: type, device, dtype, shape, NaN or infinity, values."""
+def difference(got: Any, wanted: Any, slack: float = 1, values: bool = True) -> Verdict | None:
+    """The first respect in which ``got`` is not ``wanted``: type, device, dtype, shape, NaN or infinity, values.
+
+    A tuple is compared part by part. Without ``values`` they may be any, as long as they are finite.
+    """
+    if type(wanted) is tuple:
+        if type(got) is not tuple or len(got) != len(wanted):
+            return "wrong-type", f"It returned {describe_type(got)}, wanted a tuple of {len(wanted)}."
+        for number, (mine, right) in enumerate(zip(got, wanted, strict=True), start=1):
+            if fault := difference(mine, right, slack, values):
+                return fault[0], f"In part {number} of the result: {fault[1]}"
+        return None
     if not isinstance(got, Tensor) or not isinstance(wanted, Tensor):
         return "wrong-type", f"It returned {describe_type(got)}, wanted a torch.Tensor."
     for slug, what in (("wrong-device", "device"), ("wrong-dtype", "dtype"), ("wrong-shape", "shape")):
@@ -79,6 +96,8 @@ def difference(got: Any, wanted: Any, slack: float = 1) -> Verdict | None:
             return slug, f"The {what} of the result is {mine}, wanted {right}."
     if wanted.isfinite().all() and not got.isfinite().all():
         return "not-finite", f"The result holds NaN or infinity, first at index {first(~got.isfinite())}."
+    if not values:
+        return None
     relative, absolute = TOLERANCE.get(wanted.dtype, (0, 0))
     close = torch.isclose(got, wanted, rtol=slack * relative, atol=slack * absolute, equal_nan=True)
     if close.all():
@@ -88,18 +107,27 @@ def difference(got: Any, wanted: Any, slack: float = 1) -> Verdict | None:
     return "wrong-value", f"The first difference is at index {index}: got {mine}, wanted {right}."
 
 
-def agree(r: Run, mistake: Run) -> bool:
+def shares_differ(got: dict[str, float], wanted: dict[str, float]) -> Verdict | None:
+    """The first share that is not as wanted: one of 0 or 1 must be so exactly, any other within ``SHARE_TOLERANCE``."""
+    for name, right in wanted.items():
+        exactly = right in (0.0, 1.0)
+        if not abs(got[name] - right) <= (0.0 if exactly else SHARE_TOLERANCE):
+            return "wrong-value", f"{name}: {got[name]:.1%}, wanted {'' if exactly else 'about '}{right:.0%}."
+    return None
+
+
+def agree(r: Run, mistake: Run, compare: Callable = difference) -> bool:
     """Did the candidate do on this input what the mistake does?"""
     if r.error or mistake.error:
         return bool(r.error and mistake.error)
-    return difference(r.output, mistake.output) is None
+    return compare(r.output, mistake.output) is None
 
 
-def tells_apart(r: Run, mistake: Run, right: Tensor) -> bool:
+def tells_apart(r: Run, mistake: Run, right: Any, compare: Callable = difference) -> bool:
     """Does agreeing on this input tell the mistake from the right answer? An error must be the same, word for word."""
     if mistake.error:
         return error_text(r.error) == error_text(mistake.error)
-    return difference(mistake.output, right) is not None
+    return compare(mistake.output, right) is not None
 
 
 def first(where: Tensor) -> tuple[int, ...]:
@@ -111,6 +139,8 @@ def describe(arg: Any) -> str:
     """An input in a few words: a tensor by its shape and dtype."""
     if isinstance(arg, Tensor):
         return f"{tuple(arg.shape)} {str(arg.dtype).removeprefix('torch.')}"
+    if isinstance(arg, torch.Generator):
+        return f"seeded with {arg.initial_seed()}"
     return "a function" if callable(arg) else repr(arg)
 
 
