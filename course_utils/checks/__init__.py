@@ -12,8 +12,8 @@ from course_utils.checks.lesson_05 import add_positions, sinusoidal_positions
 from course_utils.checks.lesson_06 import feed_forward, layer_norm, post_norm, pre_norm
 from course_utils.checks.lesson_07 import encoder_layer
 from course_utils.checks.lesson_08 import bert_embeddings
-from course_utils.checks.lesson_10 import head_entropy
 from course_utils.checks.lesson_09 import cosine_similarity
+from course_utils.checks.lesson_10 import head_entropy
 from course_utils.checks.lesson_13 import mask_tokens
 
 __all__ = [

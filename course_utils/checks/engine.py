@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any, Literal
 
 import torch
+from torch import Tensor
 
 from course_utils.checks.runs import (
     Run,
@@ -180,11 +181,16 @@ class Exercise:
                     found.update({slug: hint} if proven else {})
         return (" or ".join(found), "\nOr: ".join(found.values())) if found else None
 
-    def _dtype_hint(self, fault: Verdict, args: tuple, right: Tensor) -> str:
-        like = (n for n, arg in zip(self.arguments, args, strict=True) if getattr(arg, "dtype", None) == right.dtype)
-        if fault[0] != "wrong-dtype" or not right.is_floating_point() or not (name := next(like, None)):
+    def _dtype_hint(self, fault: Verdict, args: tuple, right: Any) -> str:
+        if fault[0] != "wrong-dtype" or not isinstance(right, Tensor) or not right.is_floating_point():
             return ""
-        return f" torch.zeros and torch.ones make torch.float32 unless told otherwise: dtype={name}.dtype."
+        like = (n for n, arg in zip(self.arguments, args, strict=True) if getattr(arg, "dtype", None) == right.dtype)
+        name = next(like, None)
+        return (
+            ""
+            if name is None
+            else f" torch.zeros and torch.ones make torch.float32 unless told otherwise: dtype={name}.dtype."
+        )
 
     def _gradient_fault(self, candidate: Callable, args: tuple) -> Verdict | None:
         try:
