@@ -40,11 +40,11 @@ def _share(hits: Tensor) -> float:
 
 def _one_for_all(asked: Tensor, word: Tensor) -> float:
     """The share of rows and columns in which all of the ordinary tokens, or none, have a label."""
-    same = [
-        torch.tensor([len(line[own].unique()) < 2 for line, own in zip(lines, owns, strict=True) if own.sum() > 60])
-        for lines, owns in ((asked, word), (asked.T, word.T))
-    ]
-    return _share(torch.cat(same).bool())
+    found = []
+    for axis in (0, 1):
+        words, chosen = word.sum(axis), (asked & word).sum(axis)
+        found.append(((chosen == 0) | (chosen == words))[words > 60])
+    return _share(torch.cat(found))
 
 
 def _shares(result: tuple[Tensor, Tensor], args: tuple) -> dict[str, float]:
