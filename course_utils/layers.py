@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from course_utils._expect import expect_positive_int, expect_width
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"relu": F.relu, "gelu": F.gelu}
+_OVERWRITING = {"relu": F.relu_, "gelu": torch.ops.aten.gelu_}  # the same, written over their input
 
 
 def layer_norm(
@@ -73,7 +74,10 @@ class FeedForward(nn.Module):
     def forward(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
         """Same shape out. Raises ValueError or TypeError if ``x`` does not fit."""
         expect_width("x", x, self.w_1.in_features, w_1=self.w_1.weight)
-        return self.w_2(ACTIVATIONS[self.activation](self.w_1(x)))
+        hidden = self.w_1(x)
+        # The widest tensor of the layer: where no gradient needs it again, it is written once instead of twice.
+        activations = ACTIVATIONS if hidden.requires_grad else _OVERWRITING
+        return self.w_2(activations[self.activation](hidden))
 
 
 def post_norm(x: Tensor, sublayer: Callable[[Tensor], Tensor], norm: Callable[[Tensor], Tensor]) -> Tensor:

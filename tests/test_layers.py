@@ -43,6 +43,15 @@ def test_feed_forward_is_two_linear_maps(activation, function):
     assert_close(ffn(x)[:, 1], ffn(x[:, 1]))  # position by position
 
 
+@pytest.mark.parametrize("activation", ["relu", "gelu"])
+def test_feed_forward_without_gradients_gives_the_same_and_leaves_its_input_alone(activation):
+    ffn, x = FeedForward(4, 16, activation), torch.randn(2, 3, 4)
+    before, expected = x.clone(), ffn(x).detach()
+    with torch.no_grad():
+        assert torch.equal(ffn(x), expected)
+    assert torch.equal(x, before)
+
+
 def test_residual_wiring():
     x, norm = torch.randn(3, 4), LayerNorm(4)
     assert_close(post_norm(x, torch.sin, norm), norm(x + x.sin()))
