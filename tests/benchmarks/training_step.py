@@ -3,7 +3,7 @@
 A step is forward, loss, backward and AdamW (fused), in float32, on two threads (``--threads``). All candidates begin
 with the same weights, see the same batch and take turns in one process; that the losses and gradients of the first two
 agree is checked before. Each ratio is the median over the rounds of (ours / theirs) in the same round, with the
-quartiles beside it. Ours sends only the words asked for through BERT's last layer, as the loss needs no others.
+quartiles beside it. Our masked language model scores only the words asked for; the loss needs no others.
 """
 
 import argparse
