@@ -105,10 +105,11 @@ class Bert(nn.Module):
         return BertOutput(out.last_hidden_state, out.hidden_states, out.attention_weights, pooled)
 
     @classmethod
-    def from_huggingface(cls, hf_model: nn.Module) -> "Bert":
+    def from_huggingface(cls, hf_model: nn.Module, copy: bool = True) -> "Bert":
         """A copy of a transformers ``BertModel``, weight by weight, in its dtype, device and mode.
 
-        Any number of layers and heads, any sizes, with or without a pooler.
+        Any number of layers and heads, any sizes, with or without a pooler. With ``copy=False`` the two models
+        hold the same weights in memory: half as much is needed, and what changes one changes the other.
 
         Raises:
             TypeError: ``hf_model`` is not a BertModel.
@@ -128,22 +129,22 @@ class Bert(nn.Module):
         if missing := sorted(set(names.values()) - set(weights)):
             raise ValueError(f"hf_model lacks weights that NAME_MAP expects: {missing[:5]}")
 
-        bert = cls(
-            vocab_size=config.vocab_size,
-            d_model=config.hidden_size,
-            n_layers=config.num_hidden_layers,
-            n_heads=config.num_attention_heads,
-            d_ff=config.intermediate_size,
-            max_length=config.max_position_embeddings,
-            n_segments=config.type_vocab_size,
-            dropout=config.hidden_dropout_prob,
-            activation=config.hidden_act,
-            eps=config.layer_norm_eps,
-            with_pooler=hf_model.pooler is not None,
-        )
-        word = weights["embeddings.word_embeddings.weight"]
-        bert.to(device=word.device, dtype=word.dtype)
-        bert.load_state_dict({ours: weights[theirs] for ours, theirs in names.items()})
+        with torch.device("meta"):  # no memory yet: the weights come from hf_model
+            bert = cls(
+                vocab_size=config.vocab_size,
+                d_model=config.hidden_size,
+                n_layers=config.num_hidden_layers,
+                n_heads=config.num_attention_heads,
+                d_ff=config.intermediate_size,
+                max_length=config.max_position_embeddings,
+                n_segments=config.type_vocab_size,
+                dropout=config.hidden_dropout_prob,
+                activation=config.hidden_act,
+                eps=config.layer_norm_eps,
+                with_pooler=hf_model.pooler is not None,
+            )
+        mine = {ours: weights[theirs].clone() if copy else weights[theirs] for ours, theirs in names.items()}
+        bert.load_state_dict(mine, assign=True)
         return bert.train(hf_model.training)
 
 

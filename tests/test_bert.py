@@ -107,6 +107,21 @@ def test_the_copy_is_a_copy():
     assert not bert.training and Bert.from_huggingface(model.train()).training
 
 
+def test_without_a_copy_both_models_hold_the_same_weights():
+    model = tiny()
+    shared, copied, inputs = Bert.from_huggingface(model, copy=False), Bert.from_huggingface(model), padded_batch()
+    before = copied(**inputs).last_hidden_state
+    assert torch.equal(shared(**inputs).last_hidden_state, before)
+    theirs = {weight.data_ptr() for weight in model.parameters()}
+    assert {weight.data_ptr() for weight in shared.parameters()} == theirs
+    assert theirs.isdisjoint({weight.data_ptr() for weight in copied.parameters()})
+    assert all(weight.requires_grad for weight in [*shared.parameters(), *copied.parameters()])
+    with torch.no_grad():
+        model.embeddings.word_embeddings.weight.zero_()
+    assert not torch.equal(shared(**inputs).last_hidden_state, before)
+    assert torch.equal(copied(**inputs).last_hidden_state, before)
+
+
 def test_every_name_of_ours_stands_once_in_the_table():
     ours = {name.replace("layers.1.", "layers.{n}.") for name in Bert.from_huggingface(tiny()).state_dict()}
     assert {name for name in ours if "layers.0." not in name} == set(NAME_MAP)

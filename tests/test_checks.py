@@ -11,6 +11,7 @@ from wrong_formulations import WRONG
 
 from course_utils import check
 from course_utils.checks.engine import GO_ON, CheckResult, Exercise, exercise
+from course_utils.checks.runs import difference
 
 EXERCISES = check.EXERCISES
 DIFFERENTIABLE = [name for name, each in EXERCISES.items() if each.gradients]
@@ -492,3 +493,9 @@ def test_no_heavy_imports():
     code = "import sys, course_utils.checks; print([m for m in ('transformers', 'matplotlib') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_two_numbers_that_differ_are_printed_so_that_one_sees_it():
+    wanted = torch.tensor([1.2537], dtype=torch.float64)
+    for shift, seen in [(1e-2, "got 1.2637, wanted 1.2537"), (4e-6, "got 1.253704, wanted 1.2537.")]:
+        assert seen in difference(wanted + shift, wanted)[1]

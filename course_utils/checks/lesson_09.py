@@ -61,6 +61,25 @@ _declare(
     lambda a, b: 1 - (a * b).sum(-1) / (a.norm(dim=-1) * b.norm(dim=-1)),
 )
 _declare(
+    "mean-not-sum",
+    "A mean over the features divides by their number, and the lengths don't. A dot product adds.",
+    lambda a, b: (a * b).mean(-1) / (a.norm(dim=-1) * b.norm(dim=-1)),
+)
+_declare(
+    "default-axis",
+    "F.cosine_similarity compares along axis 1 unless it is told otherwise. The numbers of one vector lie along the "
+    "last axis: dim=-1.",
+    lambda a, b: torch.nn.functional.cosine_similarity(a, b),
+)
+_declare(
+    "matrix-product",
+    "For two plain vectors a @ b is the dot product, for anything larger it is a matrix product. Multiply element by "
+    "element, and add along the last axis.",
+    lambda a, b: a @ b / (a.norm(dim=-1) * b.norm(dim=-1)),
+    lambda a, b: a @ b / (a.norm() * b.norm()),
+    lambda a, b: a @ b,
+)
+_declare(
     "not-summed",
     "Your products are not added up: one number per feature came out, and one number per pair was asked.",
     lambda a, b: a * b / (a.norm(dim=-1, keepdim=True) * b.norm(dim=-1, keepdim=True)),
@@ -71,6 +90,8 @@ _declare(
     lambda a, b: torch.nn.functional.normalize(a, dim=-1) @ torch.nn.functional.normalize(b, dim=-1).transpose(-2, -1),
     lambda a, b: torch.nn.functional.normalize(a, dim=-1) @ torch.nn.functional.normalize(b, dim=-1).mT,
     lambda a, b: torch.nn.functional.normalize(a, dim=-1) @ torch.nn.functional.normalize(b, dim=-1).T,
+    lambda a, b: a @ b.mT / (a.norm(dim=-1) * b.norm(dim=-1)),
+    lambda a, b: a @ b.T / (a.norm(dim=-1) * b.norm(dim=-1)),
 )
 _declare(
     "centred",

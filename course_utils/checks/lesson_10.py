@@ -7,11 +7,14 @@ import torch
 from course_utils.checks.engine import exercise
 from course_utils.checks.inputs import normal
 
+SMALL = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)  # what is added in the log by those who don't like its minus infinity
+
 
 def _cases():
     a = normal(4, 5, size=2).softmax(-1)
     b = normal(2, 3, 4, 4, seed=1).softmax(-1)
     c = normal(3, 4, seed=2, dtype=torch.float64).softmax(-1)
+    c = torch.cat([c, torch.tensor([[0.9995, 4e-4, 9.8e-5, 2e-6]], dtype=c.dtype)])  # small, but not 0
     hidden = (a * torch.tensor([1.0, 1, 0, 1, 0])) / (a[:, [0, 1, 3]].sum(-1, keepdim=True))
     causal = b.tril() / b.tril().sum(-1, keepdim=True)  # the first row looks at one token only: entropy 0
     return [(hidden,), (causal,), (b,), (c,), (torch.eye(3)[:2],)]
@@ -46,6 +49,13 @@ _declare(
     lambda weights: -(weights * weights.log()).mean(-1),
     lambda weights: -(weights * weights.log()).sum(),
     lambda weights: -(weights.log() * weights).sum(-1, keepdim=True),
+)
+_declare(
+    "small-number-in-the-log",
+    "You keep the log away from 0 with a number so large that it shows in the result. Only a weight of exactly 0 "
+    "needs help: torch.where and torch.special.xlogy leave all others as they are.",
+    *(lambda weights, e=e: -(weights * (weights + e).log()).sum(-1) for e in SMALL),
+    *(lambda weights, e=e: -(weights * weights.clamp(min=e).log()).sum(-1) for e in SMALL[:-1]),
 )
 _declare(
     "other-base",

@@ -103,7 +103,10 @@ def difference(got: Any, wanted: Any, slack: float = 1, values: bool = True) -> 
     if close.all():
         return None
     index = first(~close)
-    mine, right = (f"{t[index].item():.5g}" if t.is_floating_point() else t[index].item() for t in (got, wanted))
+    mine, right = got[index].item(), wanted[index].item()
+    if wanted.is_floating_point():
+        digits = next((n for n in (5, 8, 11) if f"{mine:.{n}g}" != f"{right:.{n}g}"), 17)  # as many as tell them apart
+        mine, right = f"{mine:.{digits}g}", f"{right:.{digits}g}"
     return "wrong-value", f"The first difference is at index {index}: got {mine}, wanted {right}."
 
 
