@@ -366,6 +366,7 @@ WRONG = [
     ("shift_right", "shifted-left", lambda t, bos: F.pad(t[:, 1:], (0, 1), value=bos)),
     ("shift_right", "not-shifted", lambda t, bos: t),
     ("shift_right", "length-grown", lambda t, bos: F.pad(t, (1, 0), value=bos)),
+    ("shift_right", "length-grown", lambda t, bos: torch.hstack([torch.ones(len(t), 1, dtype=torch.long) * bos, t])),
     ("shift_right", "wraps-around", lambda t, bos: torch.cat([t[:, -1:], t[:, :-1]], 1)),
     ("shift_right", "start-at-the-end", lambda t, bos: F.pad(t[:, :-1], (0, 1), value=bos)),
     ("shift_right", "only-the-first-row", _shift_first_row),

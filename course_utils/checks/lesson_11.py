@@ -220,6 +220,11 @@ def _start(targets, bos_id):
     return torch.full_like(targets[:, :1], bos_id)
 
 
+def _long_start(targets, bos_id):
+    """As torch.full makes it: int64, whatever the targets are."""
+    return torch.full((len(targets), 1), bos_id)
+
+
 def _put(place, start=None, shift=lambda targets: targets.roll(1, dims=1)):
     """A shifted copy in which ``place`` holds the start symbol, or another number."""
 
@@ -250,10 +255,11 @@ _first, _last = (slice(None), 0), (slice(None), -1)
 _declare = shift_right.mistake
 _declare(
     "shifted-left",
-    "You shifted to the left: position t now holds the token after it, the very one it must predict and more. "
-    "The decoder is fed what came before.",
+    "You shifted to the left: position t now holds the token after the one it must predict. The decoder is fed what "
+    "came before.",
     lambda targets, bos_id: torch.cat([targets[:, 1:], _start(targets, bos_id)], dim=1),
     lambda targets, bos_id: torch.cat([targets[:, 1:], targets[:, -1:]], dim=1),
+    lambda targets, bos_id: torch.cat([targets[:, 1:], _long_start(targets, bos_id)], dim=1),
     lambda targets, bos_id: targets.roll(-1, dims=1),
     lambda targets, bos_id: targets[:, 1:],
     _put(_last, 0, lambda targets: targets.roll(-1, dims=1)),
@@ -274,7 +280,9 @@ _declare(
     "start-at-the-end",
     "The start symbol stands at the end. It is the first thing that the decoder is fed.",
     lambda targets, bos_id: torch.cat([targets[:, :-1], _start(targets, bos_id)], dim=1),
+    lambda targets, bos_id: torch.cat([targets[:, :-1], _long_start(targets, bos_id)], dim=1),
     lambda targets, bos_id: torch.cat([targets, _start(targets, bos_id)], dim=1),
+    lambda targets, bos_id: torch.cat([targets, _long_start(targets, bos_id)], dim=1),
     _put(_last),
 )
 _declare(
@@ -282,6 +290,7 @@ _declare(
     "Your result is one token longer than the targets. Nothing follows the last token here, so it needn't be fed: "
     "leave it out.",
     lambda targets, bos_id: torch.cat([_start(targets, bos_id), targets], dim=1),
+    lambda targets, bos_id: torch.cat([_long_start(targets, bos_id), targets], dim=1),
 )
 _declare(
     "length-shrunk",
@@ -345,6 +354,6 @@ _declare(
     "start-has-another-dtype",
     "The ids are right, but they changed their dtype: your start symbol has its own. "
     "targets.new_full(...) and torch.full_like(...) take that of the targets.",
-    lambda targets, bos_id: torch.cat([torch.full((len(targets), 1), bos_id), targets[:, :-1]], dim=1),
+    lambda targets, bos_id: torch.cat([_long_start(targets, bos_id), targets[:, :-1]], dim=1),
     lambda targets, bos_id: shift_right.reference(targets, bos_id).long(),
 )
