@@ -51,9 +51,7 @@ class LayerCache:
             raise ValueError(f"cache holds a batch of {self.keys.shape[0]}, got a batch of {keys.shape[0]}")
         start, end = self.length, self.length + keys.shape[2]
         if end > self.max_length:
-            raise ValueError(
-                f"cache has room for {self.max_length} tokens and holds {start}; no room for {end - start} more"
-            )
+            raise ValueError(f"cache has room for {self.max_length} tokens and holds {start}; got {end - start} more")
         self.keys[:, :, start:end], self.values[:, :, start:end] = keys, values
         self.length = end
         return self.keys[:, :, :end], self.values[:, :, :end]
@@ -81,6 +79,8 @@ class KeyValueCache:
 
     def reorder(self, rows: Int[Tensor, "batch"]) -> None:
         """Row i of the batch becomes what row ``rows[i]`` was: beam search drops some beginnings and doubles others."""
+        if self.length == 0:
+            return
         for layer in self.layers:
             for stored in (layer.keys, layer.values):
                 stored[:, :, : layer.length] = stored[rows, :, : layer.length]

@@ -105,7 +105,7 @@ def beam_search(
     if not length_penalty >= 0:
         raise ValueError(f"length_penalty must be at least 0, got {length_penalty}")
 
-    def penalty(length: Tensor | int) -> Tensor | float:
+    def penalty(length: Float[Tensor, "*shape"] | int) -> Float[Tensor, "*shape"] | float:
         return ((5 + length) / 6) ** length_penalty
 
     with _evaluating(model):
@@ -119,7 +119,7 @@ def beam_search(
         ids[:, 0] = bos_id
         total = memory.new_full((batch, beam_size), -torch.inf)
         total[:, 0] = 0  # all beams are the same at first: only one may go on
-        lengths = torch.zeros(batch, beam_size, dtype=torch.long, device=device)
+        lengths = memory.new_zeros(batch, beam_size)
         done = torch.zeros(batch, beam_size, dtype=torch.bool, device=device)
         next_token = _NextToken(model, memory, row_mask, max_length, use_cache)
 

@@ -11,12 +11,18 @@ with install_import_hook("course_utils", "beartype.beartype"):
     import course_utils
     from course_utils import (
         Bert,
+        Decoder,
+        DecoderLayer,
         Encoder,
         FeedForward,
+        KeyValueCache,
         LayerNorm,
         LearnedEmbeddings,
         MultiHeadAttention,
+        Transformer,
+        beam_search,
         causal_mask,
+        greedy_decode,
         layer_norm,
         padding_mask,
         scaled_dot_product_attention,
@@ -33,6 +39,19 @@ for need_weights in (False, True):
     Encoder(2, 8, 2, 16)(x, real[:, None, :], need_weights)
     Bert(9, 8, 2, 2, 16, 6, with_pooler=True)(ids, ids % 2, real, need_weights)
     Bert(9, 8, 2, 2, 16, 6)(ids, attention_mask=real.long(), need_weights=need_weights)
+    DecoderLayer(8, 2, 16)(x, x[:, :3], causal_mask(5), torch.ones(5, 3).bool(), need_weights)
+    Decoder(2, 8, 2, 16)(x, x[:, :3], real, real[:, :3], need_weights)
+    model = Transformer(9, 7, 8, 2, 2, 16, 6)
+    target_ids, cache = ids[:, :3] % 7, KeyValueCache(2, 3)
+    model(ids, target_ids, real, real[:, :3])
+    with torch.no_grad():
+        memory = model.encode(ids, real).last_hidden_state
+        for end in (2, 3):
+            model.decode(target_ids[:, cache.length : end], memory, real, real[:, :end], need_weights, cache)
+        cache.reorder(torch.tensor([1, 0]))
+    for use_cache in (False, True):
+        greedy_decode(model, ids, 1, 2, 6, real, use_cache, need_weights)
+        beam_search(model, ids, 1, 2, 6, 3, 0.6, real, use_cache, need_weights)
 sinusoidal_positions(5, 8)
 LearnedEmbeddings(9, 8, 6)(ids)
 layer_norm(x, torch.ones(8), torch.zeros(8), 1e-5)
