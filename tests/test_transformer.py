@@ -285,24 +285,37 @@ def test_a_beam_wide_enough_finds_the_best_of_all_targets(seed, length_penalty):
         assert_close(out.score[row], best, atol=1e-12, rtol=0)
 
 
+class Scripted(Transformer):
+    """Tokens 0, 1, and the end; ``table`` has P(next token) after the start symbol, after 0 and after 1."""
+
+    def __init__(self, table):
+        super().__init__(9, 3, **SMALL)
+        self.table = torch.tensor(table)
+
+    def decode(self, target_ids, memory, *arguments, cache=None, **more):
+        after = target_ids + 1
+        after[:, 0] = 0
+        return (self.table[after.clamp(max=2)] + 1e-9).log(), None
+
+
+ONE_SOURCE = torch.zeros(1, 1, dtype=torch.long)
+
+
 def test_a_wider_beam_finds_what_greedy_misses():
-    """The likeliest first token leads to many unlikely targets, the second to a certain one."""
-
-    class Scripted(Transformer):
-        def decode(self, target_ids, memory, *arguments, cache=None, **more):
-            table = torch.tensor(
-                [[0.55, 0.45, 0.0], [0.3, 0.3, 0.4], [0.0, 0.0, 1.0]],  # after the start symbol, after 0, after 1
-            )
-            after = torch.where(target_ids == BOS, 0, target_ids + 1) if target_ids.shape[1] == 1 else target_ids + 1
-            after[:, 0] = 0
-            return (table[after] + 1e-9).log(), None
-
-    model = Scripted(9, 3, **SMALL)
-    source_ids = torch.zeros(1, 1, dtype=torch.long)
-    greedy = greedy_decode(model, source_ids, BOS, EOS, 2, use_cache=False)
-    beam = beam_search(model, source_ids, BOS, EOS, 2, beam_size=2, length_penalty=0.0, use_cache=False)
+    """The likelier first token leads to unlikely targets, the other to a certain one."""
+    model = Scripted([[0.55, 0.45, 0.0], [0.3, 0.3, 0.4], [0.0, 0.0, 1.0]])
+    greedy = greedy_decode(model, ONE_SOURCE, BOS, EOS, 2, use_cache=False)
+    beam = beam_search(model, ONE_SOURCE, BOS, EOS, 2, beam_size=2, length_penalty=0.0, use_cache=False)
     assert greedy.ids.tolist() == [[0, EOS]] and greedy.log_probability.exp().item() == pytest.approx(0.22)
     assert beam.ids.tolist() == [[1, EOS]] and beam.log_probability.exp().item() == pytest.approx(0.45)
+
+
+def test_a_search_does_not_stop_while_a_longer_target_may_still_overtake():
+    """To end at once is best without a penalty; with one, six certain tokens make up for their first."""
+    model = Scripted([[0.45, 0.05, 0.5], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    for length_penalty, best in ((0.0, [EOS]), (2.0, [0] * 6)):
+        beam = beam_search(model, ONE_SOURCE, BOS, EOS, 6, 2, length_penalty, use_cache=False)
+        assert beam.ids.tolist() == [best]
 
 
 def test_a_larger_length_penalty_prefers_longer_targets():

@@ -1,0 +1,177 @@
+"""A training step's time as a ratio: ``python tests/benchmarks/training_step.py [--rounds 30] [--only bert]``.
+
+A step is forward, loss, backward and AdamW (fused), in float32, on two threads. Both candidates begin with the same
+weights, see the same batches and take turns in one process; that their first losses and gradients agree is checked
+before. Each ratio is the median over the rounds of (ours / theirs) in the same round, with the quartiles beside it.
+"""
+
+import argparse
+import platform
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import torch
+import torch.nn.functional as F
+import transformers
+from torch import Tensor, nn
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+from torch_twins import torch_transformer  # noqa: E402
+
+from course_utils import Bert, Transformer, causal_mask, padding_mask  # noqa: E402
+from course_utils.training.masked_lm import NOT_ASKED, MaskedLanguageModel, to_huggingface  # noqa: E402
+
+THREADS = 2
+# name: vocabulary, d_model, heads, layers, d_ff, batch, length
+BERT_SIZES = {"course-bert, 64x24": (454, 128, 4, 4, 512, 64, 24), "mid, 16x64": (8000, 256, 4, 6, 1024, 16, 64)}
+# name: source and target vocabulary, d_model, heads, layers, d_ff, batch, source length, target length
+TRANSFORMER_SIZES = {
+    "translator, 64x12 to 64x20": (300, 300, 128, 4, 2, 512, 64, 12, 20),
+    "mid, 32x32 to 32x32": (4000, 4000, 256, 8, 3, 1024, 32, 32, 32),
+}
+
+
+class TorchTranslator(nn.Module):
+    """nn.Transformer with what it lacks: the embeddings, positions and output of ours, with the same weights."""
+
+    def __init__(self, ours: Transformer, with_last_norms: bool):
+        super().__init__()
+        self.transformer = torch_transformer(ours)
+        if with_last_norms:  # as nn.Transformer is by default, and the paper's is not
+            d_model = ours.decoder.d_model
+            self.transformer.encoder.norm, self.transformer.decoder.norm = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
+        self.source_embedding = nn.Embedding.from_pretrained(ours.source_embedding.weight.detach().clone(), False)
+        self.target_embedding = nn.Embedding.from_pretrained(ours.target_embedding.weight.detach().clone(), False)
+        self.output = nn.Linear(*reversed(ours.output.weight.shape), bias=False)
+        self.output.weight.data.copy_(ours.output.weight.data)
+        self.register_buffer("positions", ours.positions.clone())
+        self.scale = ours.decoder.d_model**0.5
+
+    def forward(self, source_ids: Tensor, target_ids: Tensor, source_mask: Tensor, target_mask: Tensor) -> Tensor:
+        source = self.source_embedding(source_ids) * self.scale + self.positions[: source_ids.shape[1]]
+        target = self.target_embedding(target_ids) * self.scale + self.positions[: target_ids.shape[1]]
+        decoded = self.transformer(
+            source,
+            target,
+            tgt_mask=~causal_mask(target_ids.shape[1]),
+            src_key_padding_mask=~source_mask,
+            tgt_key_padding_mask=~target_mask,
+            memory_key_padding_mask=~source_mask,
+        )
+        return self.output(decoded)
+
+
+def lengths(batch: int, longest: int) -> Tensor:
+    """From half to the whole: what a sorted batch looks like."""
+    return torch.randint((longest + 1) // 2, longest + 1, (batch,)).index_fill(0, torch.tensor(0), longest)
+
+
+def bert_losses(size: tuple[int, ...]) -> dict[str, tuple[nn.Module, Callable[[], Tensor]]]:
+    vocab_size, d_model, n_heads, n_layers, d_ff, batch, length = size
+    ours = MaskedLanguageModel(Bert(vocab_size, d_model, n_layers, n_heads, d_ff, length, dropout=0.0)).train()
+    theirs = to_huggingface(ours).train()
+    theirs.set_attn_implementation("sdpa")
+    ids, mask = torch.randint(0, vocab_size, (batch, length)), padding_mask(lengths(batch, length), length)
+    labels = torch.where(mask & (torch.rand(ids.shape) < 0.15), ids, NOT_ASKED)
+    return {
+        "ours": (ours, lambda: ours(ids, attention_mask=mask, labels=labels)[0]),
+        "transformers BertForMaskedLM, SDPA": (
+            theirs,
+            lambda: theirs(input_ids=ids, attention_mask=mask, labels=labels).loss,
+        ),
+    }
+
+
+def transformer_losses(size: tuple[int, ...]) -> dict[str, tuple[nn.Module, Callable[[], Tensor]]]:
+    source_vocab, target_vocab, d_model, n_heads, n_layers, d_ff, batch, source, target = size
+    ours = Transformer(source_vocab, target_vocab, d_model, n_heads, n_layers, d_ff, 64, dropout=0.0).train()
+    inputs = (
+        torch.randint(0, source_vocab, (batch, source)),
+        torch.randint(0, target_vocab, (batch, target)),
+        padding_mask(lengths(batch, source), source),
+        padding_mask(lengths(batch, target), target),
+    )
+    wanted = torch.randint(0, target_vocab, (batch, target)).masked_fill(~inputs[3], NOT_ASKED).flatten()
+
+    def loss_of(model: nn.Module) -> Callable[[], Tensor]:
+        return lambda: F.cross_entropy(model(*inputs).flatten(0, 1), wanted)
+
+    models = {
+        "ours": ours,
+        "nn.Transformer, its last norms off": TorchTranslator(ours, with_last_norms=False),
+        "nn.Transformer as it is": TorchTranslator(ours, with_last_norms=True),
+    }
+    return {name: (model, loss_of(model)) for name, model in models.items()}
+
+
+def steps_of(losses: dict[str, tuple[nn.Module, Callable[[], Tensor]]]) -> dict[str, Callable[[], None]]:
+    """A training step of each, after a check that the first two compute the same."""
+
+    def loss_and_gradient(name: str) -> tuple[Tensor, Tensor]:
+        model, loss = losses[name]
+        model.zero_grad()
+        value = loss()
+        value.backward()
+        return value.detach(), torch.stack([p.grad.square().sum() for p in model.parameters() if p.grad is not None])
+
+    first, second = (loss_and_gradient(name) for name in list(losses)[:2])
+    torch.testing.assert_close(first[0], second[0], atol=1e-5, rtol=0)
+    torch.testing.assert_close(first[1].sum(), second[1].sum(), atol=0, rtol=1e-3)
+
+    def step_of(model: nn.Module, loss: Callable[[], Tensor]) -> Callable[[], None]:
+        optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, fused=True)
+
+        def step() -> None:
+            optimizer.zero_grad()
+            loss().backward()
+            optimizer.step()
+
+        return step
+
+    return {name: step_of(model, loss) for name, (model, loss) in losses.items()}
+
+
+def measure(candidates: dict[str, Callable[[], None]], rounds: int) -> dict[str, list[float]]:
+    """Seconds per round; the order turns every round so that nobody always runs first."""
+    times = {name: [] for name in candidates}
+    names = list(candidates)
+    for turn in range(rounds + 2):
+        for name in names[turn % len(names) :] + names[: turn % len(names)]:
+            start = time.perf_counter()
+            candidates[name]()
+            if turn >= 2:  # the first two rounds warm up
+                times[name].append(time.perf_counter() - start)
+    return times
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=60)
+    parser.add_argument("--only", choices=["bert", "transformer"])
+    arguments = parser.parse_args()
+    torch.set_num_threads(THREADS)
+    torch.set_flush_denormal(True)
+    print(
+        f"torch {torch.__version__}, transformers {transformers.__version__}, {platform.machine()}, {THREADS} threads"
+    )
+    for kind, sizes, losses in (
+        ("bert", BERT_SIZES, bert_losses),
+        ("transformer", TRANSFORMER_SIZES, transformer_losses),
+    ):
+        if arguments.only not in (None, kind):
+            continue
+        for name, size in sizes.items():
+            torch.manual_seed(0)
+            times = measure(steps_of(losses(size)), arguments.rounds)
+            print(f"{name}: ours, median {1000 * statistics.median(times['ours']):.1f} ms a step")
+            for other in list(times)[1:]:
+                ratios = [a / b for a, b in zip(times["ours"], times[other], strict=True)]
+                low, middle, high = statistics.quantiles(ratios, n=4)
+                print(f"  ours / {other:<36} {middle:.3f}   (quartiles {low:.3f} to {high:.3f})")
+
+
+if __name__ == "__main__":
+    main()
