@@ -1,7 +1,7 @@
 """What the key-value cache saves: ``python tests/benchmarks/generation_speed.py [--rounds 10] [--batch 1]``.
 
-A Transformer with random weights goes on token by token, on two threads, in float32. Printed are, as medians over
-the rounds with the quartiles beside them:
+A Transformer with random weights goes on token by token, in float32, on two threads (``--threads``). Printed are, as
+medians over the rounds with the quartiles beside them:
 
 - the time of one step at length 256 over that of one at length 32, with the cache; both in the same generation, each
   the median of 16 steps;
@@ -18,7 +18,7 @@ import torch
 
 from course_utils import KeyValueCache, Transformer
 
-THREADS, SOURCE_LENGTH, LONG, SHORT, WINDOW = 2, 16, 256, 32, 16
+SOURCE_LENGTH, LONG, SHORT, WINDOW = 16, 256, 32, 16
 SIZES = {"translator": (128, 4, 2, 512), "mid": (256, 8, 3, 1024), "the paper's": (512, 8, 6, 2048)}
 
 
@@ -44,11 +44,12 @@ def report(name: str, ratios: list[float]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--batch", type=int, default=1)
     parser.add_argument("--size", choices=list(SIZES))
     arguments = parser.parse_args()
-    torch.set_num_threads(THREADS)
-    print(f"torch {torch.__version__}, {platform.machine()}, {THREADS} threads, batch {arguments.batch}")
+    torch.set_num_threads(arguments.threads)
+    print(f"torch {torch.__version__}, {platform.machine()}, {arguments.threads} threads, batch {arguments.batch}")
     for name, (d_model, n_heads, n_layers, d_ff) in SIZES.items():
         if arguments.size not in (None, name):
             continue

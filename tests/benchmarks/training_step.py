@@ -1,8 +1,9 @@
-"""A training step's time as a ratio: ``python tests/benchmarks/training_step.py [--rounds 30] [--only bert]``.
+"""A training step's time as a ratio: ``python tests/benchmarks/training_step.py [--rounds 60] [--only bert]``.
 
-A step is forward, loss, backward and AdamW (fused), in float32, on two threads. Both candidates begin with the same
-weights, see the same batches and take turns in one process; that their first losses and gradients agree is checked
-before. Each ratio is the median over the rounds of (ours / theirs) in the same round, with the quartiles beside it.
+A step is forward, loss, backward and AdamW (fused), in float32, on two threads (``--threads``). All candidates begin
+with the same weights, see the same batch and take turns in one process; that the losses and gradients of the first two
+agree is checked before. Each ratio is the median over the rounds of (ours / theirs) in the same round, with the
+quartiles beside it. Ours sends only the words asked for through BERT's last layer, as the loss needs no others.
 """
 
 import argparse
@@ -24,7 +25,6 @@ from torch_twins import torch_transformer  # noqa: E402
 from course_utils import Bert, Transformer, causal_mask, padding_mask  # noqa: E402
 from course_utils.training.masked_lm import NOT_ASKED, MaskedLanguageModel, to_huggingface  # noqa: E402
 
-THREADS = 2
 # name: vocabulary, d_model, heads, layers, d_ff, batch, length
 BERT_SIZES = {"course-bert, 64x24": (454, 128, 4, 4, 512, 64, 24), "mid, 16x64": (8000, 256, 4, 6, 1024, 16, 64)}
 # name: source and target vocabulary, d_model, heads, layers, d_ff, batch, source length, target length
@@ -150,13 +150,13 @@ def measure(candidates: dict[str, Callable[[], None]], rounds: int) -> dict[str,
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=60)
+    parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--only", choices=["bert", "transformer"])
     arguments = parser.parse_args()
-    torch.set_num_threads(THREADS)
+    torch.set_num_threads(arguments.threads)
     torch.set_flush_denormal(True)
-    print(
-        f"torch {torch.__version__}, transformers {transformers.__version__}, {platform.machine()}, {THREADS} threads"
-    )
+    versions = f"torch {torch.__version__}, transformers {transformers.__version__}"
+    print(f"{versions}, {platform.machine()}, {arguments.threads} threads")
     for kind, sizes, losses in (
         ("bert", BERT_SIZES, bert_losses),
         ("transformer", TRANSFORMER_SIZES, transformer_losses),
