@@ -616,6 +616,87 @@ def _(a, b):
     return torch.stack([x @ y / ((x @ x) * (y @ y)).sqrt() for x, y in pairs]).reshape(a.shape[:-1])
 
 
+# Lesson 11
+
+
+@right("cross_attention")
+def _(decoder_x, encoder_x, w_q, w_k, w_v):
+    return F.scaled_dot_product_attention(decoder_x @ w_q, encoder_x @ w_k, encoder_x @ w_v)
+
+
+@right("cross_attention")
+def _(decoder_x, encoder_x, w_q, w_k, w_v):
+    query, key, value = F.linear(decoder_x, w_q.T), F.linear(encoder_x, w_k.T), F.linear(encoder_x, w_v.T)
+    weights = F.softmax(torch.einsum("...td,...sd->...ts", query, key) / math.sqrt(key.size(-1)), dim=-1)
+    return torch.einsum("...ts,...sv->...tv", weights, value)
+
+
+@right("cross_attention")
+def _(decoder_x, encoder_x, w_q, w_k, w_v):
+    return check.EXERCISES["scaled_dot_product_attention"].reference(decoder_x @ w_q, encoder_x @ w_k, encoder_x @ w_v)
+
+
+@right("cross_attention")
+def _(decoder_x, encoder_x, w_q, w_k, w_v):
+    gathered = []
+    for t in range(decoder_x.shape[-2]):  # one target token after the other
+        query = decoder_x[..., t : t + 1, :] @ w_q / w_q.shape[1] ** 0.5
+        weights = (query * (encoder_x @ w_k)).sum(-1).softmax(-1)
+        gathered.append((weights.unsqueeze(-1) * encoder_x).sum(-2) @ w_v)  # mixing first, projecting then: the same
+    return torch.stack(gathered, dim=-2)
+
+
+@right("cross_attention")
+def _(decoder_x, encoder_x, w_q, w_k, w_v):
+    nothing_hidden = torch.ones(decoder_x.shape[-2], encoder_x.shape[-2], dtype=torch.bool)
+    scores = (decoder_x @ (w_q @ w_k.mT) @ encoder_x.mT) * w_k.shape[-1] ** -0.5
+    return scores.masked_fill(~nothing_hidden, -torch.inf).softmax(-1) @ encoder_x @ w_v
+
+
+@right("shift_right")
+def _(targets, bos_id):
+    shifted = targets.roll(1, dims=1)
+    shifted[:, 0] = bos_id
+    return shifted
+
+
+@right("shift_right")
+def _(targets, bos_id):
+    shifted = torch.empty_like(targets)
+    shifted[:, 0], shifted[:, 1:] = bos_id, targets[:, :-1]
+    return shifted
+
+
+@right("shift_right")
+def _(targets, bos_id):
+    return F.pad(targets[:, :-1], (1, 0), value=bos_id)
+
+
+@right("shift_right")
+def _(targets, bos_id):
+    return torch.tensor([[bos_id, *row[:-1]] for row in targets.tolist()], dtype=targets.dtype)
+
+
+@right("shift_right")
+def _(targets, bos_id):
+    flat = targets.flatten().roll(1).view(targets.shape)  # what comes from the row above is overwritten
+    return torch.where(torch.arange(targets.shape[1]) == 0, torch.tensor(bos_id, dtype=targets.dtype), flat)
+
+
+@right("shift_right")
+def _(targets, bos_id):
+    shifted = targets.clone()
+    for t in reversed(range(1, targets.shape[1])):
+        shifted[:, t] = shifted[:, t - 1]
+    shifted[:, 0].fill_(bos_id)
+    return shifted
+
+
+@right("shift_right")
+def _(targets, bos_id):
+    return torch.from_numpy(np.insert(targets.numpy(), 0, bos_id, axis=1)[:, :-1])
+
+
 # Lesson 13
 
 

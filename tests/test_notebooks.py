@@ -143,6 +143,7 @@ EXERCISES = {
     "08": ["bert_embeddings"],
     "09": ["cosine_similarity"],
     "10": ["head_entropy"],
+    "11": ["cross_attention", "shift_right"],
     "13": ["mask_tokens"],
 }
 

@@ -130,6 +130,52 @@ def _mask_tokens_in_place(ids, special, mask_id, vocab_size, generator):
     return ids, labels
 
 
+def _cross(query="d", key="e", value="e", **options):
+    def cross_attention(decoder_x, encoder_x, w_q, w_k, w_v):
+        x = {"d": decoder_x, "e": encoder_x}
+        q, k, v = x[query].matmul(w_q), x[key].matmul(w_k), x[value].matmul(w_v)
+        return F.scaled_dot_product_attention(q, k, v, **options)
+
+    return cross_attention
+
+
+def _cross_with_mask(decoder_x, encoder_x, w_q, w_k, w_v):
+    """A decoder's mask where none belongs; it fits only if source and target have the same length."""
+    q, k, v = decoder_x @ w_q, encoder_x @ w_k, encoder_x @ w_v
+    n = decoder_x.shape[-2]
+    hidden = torch.triu(torch.ones(n, n, dtype=torch.bool), diagonal=1)
+    return F.softmax((q @ k.mT / math.sqrt(q.size(-1))).masked_fill(hidden, -math.inf), -1) @ v
+
+
+def _cross_of_one_pair(decoder_x, encoder_x, w_q, w_k, w_v):
+    return F.softmax(decoder_x @ w_q @ (encoder_x @ w_k).T / math.sqrt(w_q.size(1)), -1) @ (encoder_x @ w_v)
+
+
+def _shift_in_place(targets, bos_id):
+    targets[:, 1:] = targets[:, :-1].clone()
+    targets[:, 0] = bos_id
+    return targets
+
+
+def _shift_first_row(targets, bos_id):
+    shifted = targets.clone()
+    shifted[0, 1:] = targets[0, :-1]
+    shifted[0, 0] = bos_id
+    return shifted
+
+
+def _shift_with_zeros(targets, bos_id):
+    shifted = torch.zeros_like(targets)
+    shifted[:, 1:] = targets[:, :-1]
+    return shifted
+
+
+def _shift_left(targets, bos_id):
+    shifted = torch.full_like(targets, bos_id)
+    shifted[:, :-1] = targets[:, 1:]
+    return shifted
+
+
 WRONG = [
     ("dot_product_scores", "key-not-transposed", torch.mm),
     ("dot_product_scores", "swapped-operands", lambda q, k: torch.einsum("qd,kd->kq", q, k)),
@@ -303,6 +349,41 @@ WRONG = [
     ("cosine_similarity", "matrix-product", lambda a, b: torch.matmul(a, b) / a.norm(dim=-1) / b.norm(dim=-1)),
     ("cosine_similarity", "all-pairs", lambda a, b: a @ b.transpose(-1, -2) / (b.norm(dim=-1) * a.norm(dim=-1))),
     ("cosine_similarity", "distance", lambda a, b: 1 - F.cosine_similarity(a, b, dim=-1)),
+    ("cross_attention", "query-and-key-value-swapped", _cross("e", "d", "d")),
+    ("cross_attention", "all-from-the-decoder", _cross("d", "d", "d")),
+    ("cross_attention", "all-from-the-encoder", _cross("e", "e", "e")),
+    ("cross_attention", "key-and-value-from-different-sides", _cross("d", "e", "d")),
+    ("cross_attention", "key-and-value-from-different-sides", _cross("d", "d", "e")),
+    ("cross_attention", "causal-mask", _cross(is_causal=True)),
+    ("cross_attention", "causal-mask", _cross_with_mask),
+    ("cross_attention", "no-scale", _cross(scale=1.0)),
+    ("cross_attention", "transpose-ignores-the-batch", _cross_of_one_pair),
+    (
+        "cross_attention",
+        "weights-transposed",
+        lambda d, e, *w: F.scaled_dot_product_attention(*(F.linear(x, m) for x, m in zip((d, e, e), w, strict=True))),
+    ),
+    (
+        "cross_attention",
+        "attends-to-both",
+        lambda d, e, q, k, v: F.scaled_dot_product_attention(
+            d @ q, torch.cat([d @ k, e @ k], -2), torch.cat([d @ v, e @ v], -2)
+        ),
+    ),
+    ("cross_attention", "residual-added", lambda d, e, *w: _cross()(d, e, *w) + d),
+    ("cross_attention", "projection-forgotten", lambda d, e, *w: F.scaled_dot_product_attention(d, e, e)),
+    ("shift_right", "shifted-left", _shift_left),
+    ("shift_right", "shifted-left", lambda t, bos: F.pad(t[:, 1:], (0, 1), value=bos)),
+    ("shift_right", "not-shifted", lambda t, bos: t),
+    ("shift_right", "length-grown", lambda t, bos: F.pad(t, (1, 0), value=bos)),
+    ("shift_right", "length-grown", lambda t, bos: torch.hstack([torch.ones(len(t), 1, dtype=torch.long) * bos, t])),
+    ("shift_right", "wraps-around", lambda t, bos: torch.cat([t[:, -1:], t[:, :-1]], 1)),
+    ("shift_right", "start-at-the-end", lambda t, bos: F.pad(t[:, :-1], (0, 1), value=bos)),
+    ("shift_right", "only-the-first-row", _shift_first_row),
+    ("shift_right", "another-start", _shift_with_zeros),
+    ("shift_right", "along-the-batch", lambda t, bos: F.pad(t[:-1], (0, 0, 1, 0), value=bos)),
+    ("shift_right", "start-has-another-dtype", lambda t, bos: torch.tensor([[bos, *r[:-1]] for r in t.tolist()])),
+    ("shift_right", "changed-input", _shift_in_place),
     ("mask_tokens", "always-mask", _mask_tokens(masked=1.0)),
     ("mask_tokens", "no-random-words", _mask_tokens(word=0.0)),
     ("mask_tokens", "ten-percent-of-the-rest", _mask_tokens(word=0.1)),

@@ -14,6 +14,7 @@ from course_utils.checks.lesson_07 import encoder_layer
 from course_utils.checks.lesson_08 import bert_embeddings
 from course_utils.checks.lesson_09 import cosine_similarity
 from course_utils.checks.lesson_10 import head_entropy
+from course_utils.checks.lesson_11 import cross_attention, shift_right
 from course_utils.checks.lesson_13 import mask_tokens
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "bert_embeddings",
     "causal_mask",
     "cosine_similarity",
+    "cross_attention",
     "dot_product_scores",
     "encoder_layer",
     "feed_forward",
@@ -36,6 +38,7 @@ __all__ = [
     "post_norm",
     "pre_norm",
     "scaled_dot_product_attention",
+    "shift_right",
     "sinusoidal_positions",
     "softmax",
     "softmax_with_temperature",
