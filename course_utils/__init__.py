@@ -8,10 +8,13 @@ from importlib import import_module
 
 from course_utils.attention import MultiHeadAttention, scaled_dot_product_attention
 from course_utils.bert import Bert
+from course_utils.decoder import Decoder, DecoderLayer, KeyValueCache
 from course_utils.embeddings import LearnedEmbeddings, sinusoidal_positions
 from course_utils.encoder import Encoder, EncoderLayer
+from course_utils.generation import beam_search, greedy_decode
 from course_utils.layers import FeedForward, LayerNorm, layer_norm, post_norm, pre_norm
 from course_utils.masks import causal_mask, padding_mask
+from course_utils.transformer import Transformer
 
 _LAZY = {
     "load_bert": ("course_utils.models", "load_bert"),
@@ -23,13 +26,19 @@ _LAZY = {
 
 __all__ = [
     "Bert",
+    "Decoder",
+    "DecoderLayer",
     "Encoder",
     "EncoderLayer",
     "FeedForward",
+    "KeyValueCache",
     "LayerNorm",
     "LearnedEmbeddings",
     "MultiHeadAttention",
+    "Transformer",
+    "beam_search",
     "causal_mask",
+    "greedy_decode",
     "layer_norm",
     "padding_mask",
     "post_norm",

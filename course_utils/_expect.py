@@ -44,6 +44,15 @@ def expect_mask(mask: Tensor, shape: tuple[int, ...], device: torch.device) -> N
         raise ValueError(f"mask has shape {tuple(mask.shape)}; expected one that broadcasts to {tuple(shape)}")
 
 
+def expect_padding_mask(name: str, mask: Tensor, shape: tuple[int, int]) -> None:
+    """Boolean, True for a real token, and exactly of ``shape``, (batch, length)."""
+    if not isinstance(mask, Tensor) or mask.dtype != torch.bool:
+        came = mask.dtype if isinstance(mask, Tensor) else type(mask).__name__
+        raise TypeError(f"{name} must be a boolean tensor (True = a real token), got {came}")
+    if mask.shape != shape:
+        raise ValueError(f"{name} has shape {tuple(mask.shape)}; expected (batch, length), here {tuple(shape)}")
+
+
 def expect_positive_int(**numbers: int) -> None:
     """Each keyword must be an integer of at least 1."""
     for name, number in numbers.items():

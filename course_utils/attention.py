@@ -97,9 +97,25 @@ class MultiHeadAttention(nn.Module):
             if x.dim() != 3 or x.shape[-1] != self.d_model:
                 raise ValueError(f"{name} has shape {tuple(x.shape)}; expected (batch, length, d_model={self.d_model})")
         _expect_query_key_value(query, key, value)
-        mask = self._mask_for_heads(mask, query, key)
+        return self.attend(query, *self.project_key_value(key, value), mask, need_weights)
 
-        q, k, v = self._split(self.w_q(query)), self._split(self.w_k(key)), self._split(self.w_v(value))
+    def project_key_value(
+        self, key: Float[Tensor, "batch keys d_model"], value: Float[Tensor, "batch keys d_model"]
+    ) -> tuple[Float[Tensor, "batch heads keys d_head"], Float[Tensor, "batch heads keys d_head"]]:
+        """K W_K and V W_V, split into heads: the part of ``forward`` that a cache keeps."""
+        return self._split(self.w_k(key)), self._split(self.w_v(value))
+
+    def attend(
+        self,
+        query: Float[Tensor, "batch queries d_model"],
+        k: Float[Tensor, "batch heads keys d_head"],
+        v: Float[Tensor, "batch heads keys d_head"],
+        mask: Bool[Tensor, "..."] | None = None,
+        need_weights: bool = False,
+    ) -> tuple[Float[Tensor, "batch queries d_model"], Float[Tensor, "batch heads queries keys"] | None]:
+        """The rest of ``forward``: attention to keys and values that ``project_key_value`` made, perhaps earlier."""
+        q = self._split(self.w_q(query))
+        mask = self._mask_for_heads(mask, q, k)
         if need_weights:
             context, weights = scaled_dot_product_attention(q, k, v, mask)
         else:
@@ -114,14 +130,14 @@ class MultiHeadAttention(nn.Module):
         # (batch, heads, length, d_head) -> (batch, length, heads, d_head) -> (batch, length, d_model)
         return x.transpose(1, 2).flatten(-2)
 
-    def _mask_for_heads(self, mask: Tensor | None, query: Tensor, key: Tensor) -> Tensor | None:
+    def _mask_for_heads(self, mask: Tensor | None, q: Tensor, k: Tensor) -> Tensor | None:
         if mask is None:
             return None
-        batch, queries, keys = query.shape[0], query.shape[1], key.shape[1]
+        batch, heads, queries, keys = *q.shape[:3], k.shape[2]
         if isinstance(mask, Tensor) and mask.dim() == 4:
-            expect_mask(mask, (batch, self.n_heads, queries, keys), query.device)
+            expect_mask(mask, (batch, heads, queries, keys), q.device)
             return mask
-        expect_mask(mask, (batch, queries, keys), query.device)
+        expect_mask(mask, (batch, queries, keys), q.device)
         return mask[:, None] if mask.dim() == 3 else mask
 
 

@@ -1,0 +1,201 @@
+"""From a source to a target, token by token: greedy search and beam search.
+
+The model runs in evaluation mode and without gradients, and is then as it was before.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from course_utils._expect import expect_positive_int
+from course_utils.decoder import KeyValueCache
+from course_utils.transformer import Transformer
+
+
+@dataclass
+class Generated:
+    """What a search returns, one row for each source.
+
+    ``ids``: without the start symbol; a row that is done goes on with ``eos_id`` up to the longest row's end.
+    ``log_probability``: natural logarithm of P(ids | source), up to and including the first ``eos_id``.
+    ``score``: what the search ranked by, the same number after the length penalty.
+    ``self_attention_weights``, ``cross_attention_weights``: as in ``DecoderOutput``; row t is the step that chose
+    ``ids[:, t]``. None if not asked for.
+    """
+
+    ids: Int[Tensor, "batch length"]
+    log_probability: Float[Tensor, "batch"]
+    score: Float[Tensor, "batch"]
+    self_attention_weights: tuple[Tensor, ...] | None = None
+    cross_attention_weights: tuple[Tensor, ...] | None = None
+
+
+def greedy_decode(
+    model: Transformer,
+    source_ids: Int[Tensor, "batch source"],
+    bos_id: int,
+    eos_id: int,
+    max_length: int,
+    source_mask: Bool[Tensor, "batch source"] | None = None,
+    use_cache: bool = True,
+    need_weights: bool = False,
+) -> Generated:
+    """At each step the most probable token, until every row has its ``eos_id`` or ``max_length`` tokens.
+
+    The ids are the same with and without the cache, unless two tokens are equally probable.
+
+    Raises:
+        TypeError: ids are not integers, ``max_length`` is not an int, or ``source_mask`` is not boolean.
+        ValueError: as for ``Transformer.encode``; ``bos_id`` or ``eos_id`` lies outside the target vocabulary, or
+            ``max_length`` outside 1..``model.max_length``.
+    """
+    _expect_search(model, bos_id, eos_id, max_length)
+    with _evaluating(model):
+        memory = model.encode(source_ids, source_mask).last_hidden_state
+        batch = len(source_ids)
+        ids = torch.full((batch, max_length + 1), eos_id, device=source_ids.device)
+        ids[:, 0] = bos_id
+        total = memory.new_zeros(batch)
+        done = torch.zeros(batch, dtype=torch.bool, device=source_ids.device)
+        next_token = _NextToken(model, memory, source_mask, max_length, use_cache)
+
+        for length in range(1, max_length + 1):
+            log_probability, chosen = next_token(ids[:, :length]).max(dim=-1)
+            total += log_probability.masked_fill(done, 0.0)
+            ids[:, length] = chosen.masked_fill(done, eos_id)
+            done |= chosen == eos_id
+            if done.all():
+                break
+        ids = ids[:, : length + 1]
+        return Generated(ids[:, 1:], total, total, *_weights(model, ids, memory, source_mask, need_weights))
+
+
+def beam_search(
+    model: Transformer,
+    source_ids: Int[Tensor, "batch source"],
+    bos_id: int,
+    eos_id: int,
+    max_length: int,
+    beam_size: int = 4,
+    length_penalty: float = 0.6,
+    source_mask: Bool[Tensor, "batch source"] | None = None,
+    use_cache: bool = True,
+    need_weights: bool = False,
+) -> Generated:
+    """Keeps the ``beam_size`` best beginnings of each row, and returns the best of them at the end.
+
+    They are ranked by log P(ids | source) / lp, with lp = ((5 + length) / 6) ** length_penalty; the length counts
+    ``eos_id``. Without the penalty (0) short targets win, for each further token makes a target less probable. A
+    target that is done stays in the beam as long as no ``beam_size`` others are better; one that reaches
+    ``max_length`` without ``eos_id`` is ranked like the others.
+
+    Source: Wu et al. 2016, "Google's Neural Machine Translation System", section 7, equation 14, without its coverage
+    penalty; 4 and 0.6 are the values of Vaswani et al. 2017, section 6.1.
+
+    Raises:
+        TypeError, ValueError: as for ``greedy_decode``; ``beam_size`` is not a positive int, or ``length_penalty`` is
+            negative.
+    """
+    _expect_search(model, bos_id, eos_id, max_length)
+    expect_positive_int(beam_size=beam_size)
+    if not length_penalty >= 0:
+        raise ValueError(f"length_penalty must be at least 0, got {length_penalty}")
+
+    def penalty(length: Tensor | int) -> Tensor | float:
+        return ((5 + length) / 6) ** length_penalty
+
+    with _evaluating(model):
+        memory = model.encode(source_ids, source_mask).last_hidden_state
+        batch, device = len(source_ids), source_ids.device
+        # Beam j of source i is row i * beam_size + j of the decoder's batch.
+        memory = memory.repeat_interleave(beam_size, dim=0)
+        row_mask = None if source_mask is None else source_mask.repeat_interleave(beam_size, dim=0)
+        first_row = torch.arange(batch, device=device)[:, None] * beam_size
+        ids = torch.full((batch * beam_size, max_length + 1), eos_id, device=device)
+        ids[:, 0] = bos_id
+        total = memory.new_full((batch, beam_size), -torch.inf)
+        total[:, 0] = 0  # all beams are the same at first: only one may go on
+        lengths = torch.zeros(batch, beam_size, dtype=torch.long, device=device)
+        done = torch.zeros(batch, beam_size, dtype=torch.bool, device=device)
+        next_token = _NextToken(model, memory, row_mask, max_length, use_cache)
+
+        for length in range(1, max_length + 1):
+            # 1. Every continuation of every beam; one that is done goes on with eos_id only, at no cost.
+            step = next_token(ids[:, :length]).unflatten(0, (batch, beam_size))
+            step = step.masked_fill(done[..., None], -torch.inf)
+            step[..., eos_id].masked_fill_(done, 0.0)
+            candidates = total[..., None] + step
+            new_lengths = lengths + ~done
+            scores = candidates / penalty(new_lengths)[..., None]
+
+            # 2. The best of them are the new beams.
+            score, best = scores.flatten(1).topk(beam_size)
+            parent, chosen = best // step.shape[-1], best % step.shape[-1]
+            rows = (first_row + parent).flatten()
+            ids = ids[rows]
+            ids[:, length] = chosen.flatten()
+            total, lengths = candidates.flatten(1).gather(1, best), new_lengths.gather(1, parent)
+            done = done.gather(1, parent) | (chosen == eos_id)
+
+            # 3. Enough, if no unfinished beam can overtake: it only gets less probable, and its penalty is bounded.
+            finished = score.masked_fill(~done, -torch.inf).amax(1)
+            hope = (total / penalty(max_length)).masked_fill(done, -torch.inf).amax(1)
+            if (hope <= finished).all():
+                break
+            next_token.reorder(rows)
+
+        winner = score.argmax(1, keepdim=True)
+        rows = (first_row + winner).flatten()
+        longest = int(lengths.gather(1, winner).max())
+        ids, total, score = ids[rows, : longest + 1], total.gather(1, winner)[:, 0], score.gather(1, winner)[:, 0]
+        return Generated(ids[:, 1:], total, score, *_weights(model, ids, memory[rows], source_mask, need_weights))
+
+
+class _NextToken:
+    """Called with the tokens so far: log P(next token | tokens so far, source), (batch, target_vocab)."""
+
+    def __init__(self, model: Transformer, memory: Tensor, source_mask: Tensor | None, max_length: int, cached: bool):
+        self.model, self.memory, self.source_mask = model, memory, source_mask
+        self.cache = KeyValueCache(len(model.decoder.layers), max_length) if cached else None
+
+    def __call__(self, ids: Tensor) -> Tensor:
+        new = ids if self.cache is None else ids[:, -1:]  # the cache has seen the others
+        scores, _ = self.model.decode(new, self.memory, self.source_mask, cache=self.cache)
+        return scores[:, -1].log_softmax(dim=-1)
+
+    def reorder(self, rows: Tensor) -> None:
+        if self.cache is not None:
+            self.cache.reorder(rows)
+
+
+def _weights(model: Transformer, ids: Tensor, memory: Tensor, source_mask: Tensor | None, need_weights: bool) -> tuple:
+    # One pass over the finished target gives the weights of every step: no token sees a later one.
+    if not need_weights:
+        return None, None
+    out = model.decode(ids[:, :-1], memory, source_mask, need_weights=True)[1]
+    return out.self_attention_weights, out.cross_attention_weights
+
+
+@contextmanager
+def _evaluating(model: Transformer) -> Iterator[None]:
+    training = model.training
+    model.eval()
+    try:
+        with torch.no_grad():
+            yield
+    finally:
+        model.train(training)
+
+
+def _expect_search(model: Transformer, bos_id: int, eos_id: int, max_length: int) -> None:
+    vocab_size = model.output.out_features
+    for name, number in (("bos_id", bos_id), ("eos_id", eos_id)):
+        if not 0 <= number < vocab_size:
+            raise ValueError(f"{name} must lie in the target vocabulary, 0..{vocab_size - 1}, got {number}")
+    expect_positive_int(max_length=max_length)
+    if max_length > model.max_length:
+        raise ValueError(f"max_length is {max_length}; expected at most {model.max_length}, the length of positions")
