@@ -5,28 +5,32 @@ weights. With a GPU it uses it; with several processes, ``torchrun --nproc-per-n
 each one trains on its own sentences and the gradients are averaged.
 """
 
-import argparse
-import csv
 import json
 import math
 import os
-import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from random import Random
 
 import torch
-from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor, distributed
 from torch.nn.parallel import DistributedDataParallel
-from tqdm import tqdm
 
 from course_utils.bert import Bert
 from course_utils.language import Sentence, generate
 from course_utils.language.tokenizer import SPECIAL, make_tokenizer, train_vocabulary
+from course_utils.training.loop import (
+    linear_schedule,
+    load_checkpoint,
+    run_command,
+    save_checkpoint,
+    set_learning_rate,
+    take_steps,
+    write_settings_and_log,
+)
 from course_utils.training.masked_lm import MaskedLanguageModel, mask_tokens, to_huggingface
 
 BLOCK = 8  # so many batches are sorted by length together: less padding
@@ -59,9 +63,7 @@ class Settings:
 
 def learning_rate(step: int, settings: Settings) -> float:
     """Rises in a straight line during the warm-up, then falls in one to 0 at the last step. Steps count from 0."""
-    rising = (step + 1) / settings.warm_up
-    falling = (settings.steps - step) / max(1, settings.steps - settings.warm_up)
-    return settings.learning_rate * min(1.0, rising, falling)
+    return linear_schedule(step, settings.learning_rate, settings.warm_up, settings.steps)
 
 
 class Encoder:
@@ -142,58 +144,6 @@ def probe_steps(steps: int) -> list[int]:
     return sorted({0, *(steps >> halving for halving in range(7))})
 
 
-def save_checkpoint(path: Path, model: MaskedLanguageModel, optimizer, settings, step, log, probes, vocabulary) -> None:
-    """Writes everything needed to go on. The old checkpoint stays whole until the new one is complete."""
-    tensors = {f"model.{name}": weight for name, weight in model.state_dict().items()}
-    for number, state in optimizer.state_dict()["state"].items():
-        tensors |= {f"optimizer.{number}.{name}": value for name, value in state.items()}
-    tensors |= {f"probe.{at}": vectors for at, vectors in probes.items()}
-    tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-    half_written = path.with_suffix(".half")
-    about = {"settings": asdict(settings), "step": step, "log": log, "vocabulary": vocabulary}
-    save_file(tensors, half_written, {name: json.dumps(value) for name, value in about.items()})
-    os.replace(half_written, path)
-
-
-def load_checkpoint(
-    path: Path, model: MaskedLanguageModel, optimizer, settings: Settings, vocabulary: list[str]
-) -> tuple[int, list, dict]:
-    """Puts weights and optimizer back; returns the step to go on with, the log and the probes.
-
-    Raises:
-        ValueError: the file is damaged, or belongs to a training with other settings or another vocabulary.
-    """
-    try:
-        with safe_open(path, framework="pt") as file:
-            about = file.metadata() or {}
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
-        step, log, saved, words = (json.loads(about[name]) for name in ("step", "log", "settings", "vocabulary"))
-    except (SafetensorError, OSError, KeyError, ValueError) as error:
-        raise ValueError(
-            f"checkpoint={str(path)!r} is damaged ({type(error).__name__}: {error}); "
-            "delete it, or start anew with --fresh"
-        ) from error
-    if saved != asdict(settings):
-        other = {name: saved.get(name) for name, value in asdict(settings).items() if saved.get(name) != value}
-        raise ValueError(
-            f"checkpoint={str(path)!r} belongs to a training with {other}; use the same settings, or --fresh"
-        )
-    if words != vocabulary:
-        raise ValueError(f"checkpoint={str(path)!r} belongs to another vocabulary; start anew with --fresh")
-    state: dict[int, dict[str, Tensor]] = {}
-    probes = {}
-    for name, tensor in tensors.items():
-        kind, _, rest = name.partition(".")
-        if kind == "optimizer":
-            number, _, what = rest.partition(".")
-            state.setdefault(int(number), {})[what] = tensor
-        elif kind == "probe":
-            probes[int(rest)] = tensor
-    model.load_state_dict({name.removeprefix("model."): t for name, t in tensors.items() if name.startswith("model.")})
-    optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})
-    return step, log, probes
-
-
 def train(
     settings: Settings,
     output: Path,
@@ -210,6 +160,7 @@ def train(
 
     Raises:
         ValueError: the checkpoint in ``output`` is damaged or belongs to other settings.
+        KeyboardInterrupt: it was interrupted; a checkpoint was written, and a printed line says where.
     """
     rank, world, device = _processes()
     torch.set_flush_denormal(True)
@@ -224,49 +175,47 @@ def train(
     checkpoint = output / "checkpoint.safetensors"
     first_step, log, probes = 0, [], {}
     if checkpoint.exists() and not fresh:
-        first_step, log, probes = load_checkpoint(checkpoint, model, optimizer, settings, vocabulary)
+        about, extra = load_checkpoint(checkpoint, model, optimizer, asdict(settings), vocabulary)
+        first_step, log = about["step"], about["log"]
+        probes = {int(name.removeprefix("probe.")): vectors for name, vectors in extra.items()}
     parallel = DistributedDataParallel(model, [device] if device.type == "cuda" else None) if world > 1 else model
     parallel.train()
 
     last_step = settings.steps if stop_at is None else min(stop_at, settings.steps)
     watched = probe_steps(settings.steps)
-    bar = tqdm(total=settings.steps, initial=first_step, disable=not progress or rank > 0, unit="step")
-    written, losses, accuracies = time.monotonic(), [], []
-    started, before = time.monotonic(), log[-1]["seconds"] if log else 0.0
-    for step, (inputs, labels) in enumerate(batches(settings, encoder, first_step, rank), start=first_step):
-        if step >= last_step:
-            break
+
+    def take_step(step: int, batch: tuple[Tensor, Tensor]) -> tuple[float, float, float]:
         if step in watched and rank == 0:
             probes[step] = probe_vectors(model, encoder, device)
         torch.manual_seed(settings.seed * 1_000_003 + step * 1009 + rank)  # dropout: the same after a resume
-        for group in optimizer.param_groups:
-            group["lr"] = learning_rate(step, settings)
-        inputs, labels = inputs.to(device), labels.to(device)
+        rate = learning_rate(step, settings)
+        set_learning_rate(optimizer, rate)
+        inputs, labels = (part.to(device) for part in batch)
         loss, accuracy = parallel(inputs, inputs != encoder.pad, labels)
         optimizer.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
-        losses.append(loss.item())
-        accuracies.append(accuracy.item())
-        bar.update()
-        if (step + 1) % log_every == 0:
-            seconds = before + time.monotonic() - started
-            log.append(
-                {
-                    "step": step + 1,
-                    "loss": round(sum(losses) / len(losses), 4),
-                    "accuracy": round(sum(accuracies) / len(accuracies), 4),
-                    "learning_rate": round(learning_rate(step, settings), 7),
-                    "seconds": round(seconds, 1),
-                }
-            )
-            bar.set_postfix(loss=log[-1]["loss"], accuracy=log[-1]["accuracy"])
-            losses, accuracies = [], []
-        if rank == 0 and ((step + 1) == last_step or time.monotonic() - written > checkpoint_seconds):
-            save_checkpoint(checkpoint, model, optimizer, settings, step + 1, log, probes, vocabulary)
-            written = time.monotonic()
-    bar.close()
+        return loss.item(), accuracy.item(), rate
+
+    def save(step: int) -> None:
+        about = {"settings": asdict(settings), "step": step, "log": log, "vocabulary": vocabulary}
+        save_checkpoint(checkpoint, model, optimizer, about, {f"probe.{at}": v for at, v in probes.items()})
+
+    take_steps(
+        batches(settings, encoder, first_step, rank),
+        take_step,
+        save if rank == 0 else None,
+        log,
+        first_step,
+        last_step,
+        settings.steps,
+        log_every=log_every,
+        checkpoint_seconds=checkpoint_seconds,
+        progress=progress and rank == 0,
+        catch_interrupts=world == 1,  # several processes must stop at the same step: torchrun sees to that
+        where=checkpoint,
+    )
     if last_step == settings.steps and rank == 0:
         probes[settings.steps] = probe_vectors(model, encoder, device)
         export(model, encoder, settings, output, log, probes)
@@ -282,11 +231,7 @@ def export(
     """Hugging Face's three files, the settings, the log for the plots, and the vectors of ``bank`` during training."""
     to_huggingface(model, encoder.pad).save_pretrained(output)
     make_tokenizer(encoder.vocabulary, settings.max_length).save_pretrained(output)
-    (output / "training_settings.json").write_text(json.dumps(asdict(settings), indent=2) + "\n", encoding="utf-8")
-    with open(output / "training_log.csv", "w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, ["step", "loss", "accuracy", "learning_rate", "seconds"], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(log)
+    write_settings_and_log(output, settings, log)
     senses = [next(iter(sentence.senses.values())) for sentence in probe_sentences()]
     save_file(
         {f"step_{step:05d}": vectors for step, vectors in sorted(probes.items())},
@@ -308,22 +253,8 @@ def _processes() -> tuple[int, int, torch.device]:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description="Trains the course BERT; called again, it goes on where it was.")
-    parser.add_argument(
-        "--output", type=Path, default=Path("data/course-bert"), help="folder for checkpoint and export"
-    )
-    parser.add_argument("--fresh", action="store_true", help="start anew even if there is a checkpoint")
-    for setting in fields(Settings):
-        option = "--" + setting.name.replace("_", "-")
-        parser.add_argument(
-            option, type=type(setting.default), default=setting.default, help=f"default {setting.default}"
-        )
-    options = vars(parser.parse_args(arguments))
-    output, fresh = options.pop("output"), options.pop("fresh")
-    try:
-        train(Settings(**options), output, fresh=fresh)
-    except ValueError as error:
-        parser.error(str(error))
+    description = "Trains the course BERT; called again, it goes on where it was."
+    run_command(description, Settings, Path("data/course-bert"), train, arguments)
 
 
 if __name__ == "__main__":
