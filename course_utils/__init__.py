@@ -18,6 +18,7 @@ from course_utils.transformer import Transformer
 
 _LAZY = {
     "load_bert": ("course_utils.models", "load_bert"),
+    "load_translator": ("course_utils.translator", "load_translator"),
     "compare_hidden_states": ("course_utils.compare", "compare_hidden_states"),
     "examples": ("course_utils.examples", None),
     "check": ("course_utils.checks", None),

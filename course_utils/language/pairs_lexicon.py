@@ -1,7 +1,7 @@
 """The words of the English-Chinese pairs, and what goes with what.
 
-A digit after a word says which characters translate it: ``play1 football2`` is ``踢1足球2``. Nouns carry their measure word
-(量词), activities the places where people do them and the times that suit them, so that no absurd sentence arises.
+A digit after a word says which characters translate it: ``play1 football2`` is ``踢1足球2``. Nouns carry their measure
+word (量词), activities the places where people do them and the times that suit them, so that no absurd sentence arises.
 """
 
 NUMBERS = {
@@ -34,7 +34,12 @@ KIN = {  # 我妈妈, 他朋友: near people need no 的
     "son": "儿子",
     "daughter": "女儿",
 }
-ROLES = {"teacher": ("老师", "one"), "doctor": ("医生", "one"), "children": ("孩子们", "many"), "students": ("学生们", "many")}
+ROLES = {
+    "teacher": ("老师", "one"),
+    "doctor": ("医生", "one"),
+    "children": ("孩子们", "many"),
+    "students": ("学生们", "many"),
+}
 PROFESSIONS = {"teacher": ("老师", "位"), "doctor": ("医生", "位"), "student": ("学生", "个")}
 PEOPLE = {  # in numbers: 三个学生
     "student": ("students", "学生", "个"),
@@ -342,7 +347,15 @@ TIME_CLASSES = {
     "some": ("every_day on_saturday on_sunday", _PAST, _FUTURE, "today on_sunday"),
     "none": ("", "", "", ""),
 }
-ADVERBS = {"often": "经常", "always": "总是", "sometimes": "有时候", "never": "从来不", "also": "也", "only": "只", "all": "都"}
+ADVERBS = {
+    "often": "经常",
+    "always": "总是",
+    "sometimes": "有时候",
+    "never": "从来不",
+    "also": "也",
+    "only": "只",
+    "all": "都",
+}
 
 # Verb: Chinese, what it is done to, places.
 DOINGS = {

@@ -122,7 +122,9 @@ def batches(settings: Settings, english: Vocabulary, chinese: Vocabulary, first_
     """The batch of each step from ``first_step`` on: a matter of the seed and the step alone."""
     for block in range(first_step // BLOCK, math.ceil(settings.steps / BLOCK)):
         seed = f"{settings.seed} {block}"
-        pairs = sorted(generate_pairs(BLOCK * settings.batch_size, seed), key=lambda p: (len(p.chinese), len(p.english)))
+        pairs = sorted(
+            generate_pairs(BLOCK * settings.batch_size, seed), key=lambda p: (len(p.chinese), len(p.english))
+        )
         order = list(range(BLOCK))
         Random(seed).shuffle(order)
         for place, part in enumerate(order):
