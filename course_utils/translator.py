@@ -148,7 +148,7 @@ def load_translator(folder: str | Path | None = None) -> Translator:
     for needed in ("config.json", "vocabulary.json", "model.safetensors"):
         if not (folder / needed).is_file():
             raise FileNotFoundError(
-                f"folder={str(folder)!r} has no {needed}; expected what python -m course_utils.training.translator writes"
+                f"folder={str(folder)!r} has no {needed}; expected what course_utils.training.translator writes"
             )
     config, words = _read_json(folder / "config.json"), _read_json(folder / "vocabulary.json")
     try:
@@ -177,7 +177,8 @@ def load_translator(folder: str | Path | None = None) -> Translator:
         model.load_state_dict(weights)
     except RuntimeError as error:
         raise ValueError(
-            f"folder={str(folder)!r}: model.safetensors does not fit config.json ({str(error).splitlines()[-1].strip()})"
+            f"folder={str(folder)!r}: model.safetensors does not fit config.json "
+            f"({str(error).splitlines()[-1].strip()})"
         ) from error
     return Translator(model.eval(), english, chinese)
 

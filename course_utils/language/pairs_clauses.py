@@ -6,6 +6,7 @@ from course_utils.language import pairs_lexicon as lexicon
 from course_utils.language.pairs_phrases import (
     ACTIVITIES,
     MOVES,
+    VERB_WEIGHTS,
     WHO,
     Doing,
     Subject,
@@ -19,9 +20,9 @@ from course_utils.language.pairs_phrases import (
     describe,
     going_somewhere,
     noun_phrase,
-    one_or_more,
     owned,
     pointed,
+    some_of,
     somebody_else,
     somebodys_kin,
     tagged,
@@ -139,11 +140,14 @@ def oclock(time: str) -> Part:
     return build("{c} {d}", "{d}{c}", c=part, d=time_phrase(day))
 
 
+PLEASURES = {"watch", "listen", "dance", "sing", "play", "take", "swim", "ride", "run"}  # nobody must
+
+
 def an_activity(random: Random, mode: str, polarity: int = 0) -> Doing:
     """An activity that suits the mode."""
     while True:
         doing = random.choice(ACTIVITIES)
-        if mode == "can" and not doing.can:
+        if mode == "can" and not doing.can or mode in ("must", "need") and doing.verb in PLEASURES:
             continue
         if mode != "can" and doing.times == ("none",) and polarity != 2:
             continue
@@ -182,7 +186,8 @@ def any_doing(random: Random, subject: Subject, mode: str, polarity: int = 0) ->
     if kind < 0.6:
         if mode == "habit":
             return consuming(random)
-        return with_object(random, not settled and mode != "can")
+        verbs = ("buy", "read", "write") if mode in ("must", "need") else tuple(VERB_WEIGHTS)
+        return with_object(random, not settled and mode != "can", verbs)
     if kind < 0.78 and mode != "now":
         return going_somewhere(random, plain=polarity > 0)
     if kind < 0.86 and mode not in ("now", "can"):
@@ -205,7 +210,7 @@ def says(random: Random, mode: str, polarity: int = 0, subject: Subject | None =
         and subject.pronoun != "you"
         and random.random() < 0.2
     ):
-        return clause_of(random, subject, doing, mode, 0, place, None, "all")
+        return clause_of(random, subject, doing, mode, 0, place, None, "both" if "and" in subject.part.words else "all")
     if mode == "habit" and polarity == 0:
         if not time or random.random() < 0.15:
             adverb = random.choice(["often", "always", "sometimes", "never", "also", "only"])
@@ -262,7 +267,7 @@ def liking(random: Random, polarity: int = 0, subject: Subject | None = None) ->
         return stative(polarity, subject, "like", "喜欢", somebody_else(random, subject))
     adverb = "also" if polarity == 0 and subject is not WHO and random.random() < 0.15 else ""
     if polarity == 0 and subject.person == "many" and subject.pronoun != "you" and random.random() < 0.25:
-        adverb = "all"
+        adverb = "both" if "and" in subject.part.words else "all"
     return stative(polarity, subject, "like", "喜欢", liked(random), adverb)
 
 
@@ -308,7 +313,9 @@ def needing(random: Random) -> Part:
             container_of(random, random.choice(["tea", "coffee", "water", "milk", "shoes", "shoes"])),
         )
     noun = random.choice("book bicycle phone computer umbrella bag chair car shirt".split())
-    return stative(0, subject, "need", "需要", one_or_more(random, noun, 0.3))
+    few = noun in ("book", "umbrella", "chair", "bag", "shirt") and random.random() < 0.4
+    thing = some_of(random, noun, 3) if few else a_thing(noun, describe(random, noun, 0.3))
+    return stative(0, subject, "need", "需要", thing)
 
 
 def state(random: Random) -> Part:

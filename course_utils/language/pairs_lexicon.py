@@ -355,6 +355,7 @@ ADVERBS = {
     "also": "也",
     "only": "只",
     "all": "都",
+    "both": "都",
 }
 
 # Verb: Chinese, what it is done to, places.

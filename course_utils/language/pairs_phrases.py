@@ -84,7 +84,7 @@ def a_subject(random: Random, pronouns: float = 0.6) -> Subject:
 def asked_subject(random: Random, pronouns: float = 0.6) -> Subject:
     """Whom one asks about: seldom oneself."""
     subject = a_subject(random, pronouns)
-    while subject.pronoun in ("i", "we") and random.random() < 0.8:
+    while subject.pronoun in ("i", "we") and random.random() < 0.95:
         subject = a_subject(random, pronouns)
     return subject
 
@@ -182,6 +182,13 @@ def counted(random: Random, noun: str, adjective: str = "", highest: int = 5) ->
         return build(word + "1 {n}", chinese + "1{n}", n=things)
     word = random.choice(list(lexicon.NUMBERS)[1:highest])
     return build(word + "1 {n}", lexicon.NUMBERS[word] + measure_word(noun) + "1{n}", (word,), n=things)
+
+
+def some_of(random: Random, noun: str, highest: int) -> Part:
+    """Two of them, or a few more."""
+    number = random.choice(list(lexicon.NUMBERS)[1:highest])
+    measure = measure_word(noun)
+    return build(f"{number}1 {{n}}", f"{lexicon.NUMBERS[number]}{measure}1{{n}}", (number,), n=noun_phrase(noun, True))
 
 
 def container_of(random: Random, stuff: str) -> Part:
@@ -293,9 +300,9 @@ VERB_WEIGHTS = {"eat": 3, "drink": 2.5, "buy": 5, "read": 1.5, "write": 1.5, "wa
 MARKET = {"apple", "egg", "flower", "tea", "coffee", "milk", "rice", "bread", "meat", "fish"}
 
 
-def with_object(random: Random, indefinite: bool = True) -> Doing:
+def with_object(random: Random, indefinite: bool = True, verbs: tuple[str, ...] = tuple(VERB_WEIGHTS)) -> Doing:
     """A transitive verb and an object that suits it; ``indefinite``: a book, two books; else the book, my book, tea."""
-    verb = random.choices(list(VERB_WEIGHTS), list(VERB_WEIGHTS.values()))[0]
+    verb = random.choices(verbs, [VERB_WEIGHTS[verb] for verb in verbs])[0]
     _, things, stuffs, _ = lexicon.DOINGS[verb]
     things, stuffs = things.split(), stuffs.split()
     if stuffs and (not things or random.random() < {"buy": 0.3, "eat": 0.7}[verb]):
@@ -368,7 +375,11 @@ def towards(random: Random, subject: Subject, general: bool = False) -> Doing:
     noun = random.choice("book phone umbrella bag photo flower apple dress shirt".split())
     if kind == "buy" and noun == "photo":
         noun = "chair"
-    gift = one_or_more(random, noun)
+    gift = (
+        a_thing(noun, describe(random, noun, 0.3))
+        if noun in ("phone", "umbrella", "bag")
+        else one_or_more(random, noun)
+    )
     if kind == "buy":
         return Doing("buy", "{v} {o} for1 {x}", "给1{x}买:v*{o}", True, parts={"o": gift, "x": somebody})
     return Doing("give", "{v} {x} {o}", "给:v*{x}{o}", True, parts={"o": gift, "x": somebody})

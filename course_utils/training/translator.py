@@ -83,7 +83,10 @@ def vocabularies() -> tuple[Vocabulary, Vocabulary]:
 
 @dataclass(frozen=True)
 class Batch:
-    """Ids, padded. ``inputs`` are the targets shifted right: they begin with ``[BOS]``, ``labels`` end with ``[EOS]``."""
+    """Ids, padded. ``inputs`` are the targets shifted right: they begin with ``[BOS]``; ``labels`` end with ``[EOS]``.
+
+    A source ends with ``[EOS]`` too.
+    """
 
     source: Int[Tensor, "batch source"]
     inputs: Int[Tensor, "batch target"]
@@ -107,7 +110,7 @@ def _pad(rows: list[list[int]], pad: int) -> Tensor:
 
 
 def make_batch(pairs: list[Pair], english: Vocabulary, chinese: Vocabulary) -> Batch:
-    """One batch of these pairs. A source ends with ``[EOS]``."""
+    """One batch of these pairs."""
     pad, bos, eos = (chinese.id[token] for token in ("[PAD]", "[BOS]", "[EOS]"))
     targets = [chinese.encode(pair.chinese) for pair in pairs]
     return Batch(
