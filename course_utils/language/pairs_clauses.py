@@ -190,8 +190,9 @@ def any_doing(random: Random, subject: Subject, mode: str, polarity: int = 0) ->
         return with_object(random, not settled and mode != "can", verbs)
     if kind < 0.78 and mode != "now":
         return going_somewhere(random, plain=polarity > 0)
-    if kind < 0.86 and mode not in ("now", "can"):
-        return random.choice([move for move in MOVES if move.verb not in ("get", "cry")])
+    if kind < 0.86 and mode != "now":
+        moves = [move for move in MOVES if move.verb not in ("get", "cry") and (move.can or mode != "can")]
+        return random.choice(moves)
     if mode == "can" or settled and kind > 0.96:
         return an_activity(random, mode, polarity)
     return towards(random, subject, general=settled or mode in ("now", "need", "must"))

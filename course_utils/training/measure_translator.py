@@ -144,8 +144,8 @@ def measure_alignment(translator: Translator, pairs: Sequence[Pair]) -> dict:
         with torch.no_grad():
             memory = translator.model.encode(batch.source).last_hidden_state
             out = translator.model.decode(batch.inputs, memory, need_weights=True)[1]
-        weights = torch.cat([*out.cross_attention_weights])  # layers, heads, target, source
-        weights = torch.cat([weights.flatten(0, 1), weights.flatten(0, 1).mean(0, keepdim=True)])
+        weights = torch.cat(out.cross_attention_weights).flatten(0, 1)  # heads of all layers, target, source
+        weights = torch.cat([weights, weights.mean(0, keepdim=True)])
         looked_at = weights[..., :-1].argmax(-1)  # the end of the source is no word
         for place, links in enumerate(pair.alignment):
             if links:
@@ -258,33 +258,33 @@ def page(measures: dict, folder: Path) -> str:
     parts = [
         "# translator",
         _paragraph(f"""A Transformer of {measures["parameters"]:,} parameters that translates the English of
-            `course_utils/language/pairs` into Chinese: words in, characters out. It knows {measures["words"] - 4} words
-            and {measures["characters"] - 4} characters, and nothing else."""),
-        _paragraph(f"""`python -m course_utils.training.translator` trains it, on {measures["sentences_seen"]:,} sentences
-            (this one in {measures["training_seconds"]:.0f} seconds, on a machine that had other work too).
-            `python -m course_utils.training.measure_translator` measures it and writes this page and `measures.json`.
-            Percentages in brackets are 95% Wilson intervals."""),
+            `course_utils/language/pairs` into Chinese: words in, characters out. It knows
+            {measures["words"] - 4} words and {measures["characters"] - 4} characters, and nothing else."""),
+        _paragraph(f"""`python -m course_utils.training.translator` trains it, on {measures["sentences_seen"]:,}
+            sentences (this one in {measures["training_seconds"]:.0f} seconds, on one core of a machine that had other
+            work too). `python -m course_utils.training.measure_translator` measures it and writes this page and
+            `measures.json`. Percentages in brackets are 95% Wilson intervals."""),
         "## How often it is right",
-        _paragraph(f"""Right means: character by character the one translation the grammar gives. Unseen combinations are
-            sentences whose content words, three or more, never stood together in training. Unseen lengths have more
-            than {MAX_WORDS} words, which no training sentence has. Characters: the share that is right after a right
-            beginning. BLEU is sacrebleu's (`{held_out["bleu"]["signature"]}`)."""),
+        _paragraph(f"""Right means: character by character the one translation the grammar gives. Unseen combinations
+            are sentences whose content words, three or more, never stood together in training. Unseen lengths have
+            more than {MAX_WORDS} words, which no training sentence has. Characters: the share that is right after a
+            right beginning. BLEU is sacrebleu's (`{held_out["bleu"]["signature"]}`)."""),
         _table(["sentences", "number", "greedy", f"beam of {BEAM}", "characters", "BLEU (greedy)"], rows),
         "## By kind of sentence",
         _table(["kind", "number", "unseen combinations", "unseen lengths"], kinds),
         "## By number of words",
         _table(["English words", "number", "right"], lengths),
-        _paragraph(f"""Up to {MAX_WORDS} words it is right nearly always, beyond them less and less: positions it never
-            trained on, and clauses longer than any it met. {longer["too_short"]} of its {wrong} errors there are too
-            short: it stops, or leaves a phrase out, where training sentences would have ended."""),
+        _paragraph(f"""Training ended at {MAX_WORDS} words: beyond lie positions it never saw, and clauses longer than
+            any it met. {longer["too_short"]} of its {wrong} errors there are too short: it stops, or leaves a phrase
+            out, where training sentences would have ended."""),
         "## Errors",
         "Some of the unseen combinations:",
         _errors(held_out["errors"]) if held_out["errors"] else "None.",
         "Some of the unseen lengths:",
         _errors(longer["errors"]) if longer["errors"] else "None.",
         "## Cross-attention as alignment",
-        _paragraph(f"""The grammar knows which words a character translates. In head {alignment["best_head"]} (layer, head;
-            chosen on other sentences) the step that writes a character attends most to such a word for
+        _paragraph(f"""The grammar knows which words a character translates. In head {alignment["best_head"]} (layer,
+            head; chosen on other sentences) the step that writes a character attends most to such a word for
             {_share(alignment)} of {alignment["asked"]} characters; in the mean over all heads for
             {100 * alignment["all_heads_averaged"]:.1f}%; a word chosen blindly would do for
             {100 * alignment["any_word"]:.1f}%."""),
