@@ -143,6 +143,7 @@ EXERCISES = {
     "08": ["bert_embeddings"],
     "09": ["cosine_similarity"],
     "10": ["head_entropy"],
+    "12": ["label_smoothed_loss", "learning_rate", "greedy_decode"],
     "13": ["mask_tokens"],
 }
 

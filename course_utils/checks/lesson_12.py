@@ -22,6 +22,8 @@ def _step(vocab_size: int, seed: int, eos_id: int, end: int | None, below_zero: 
     def step(ids):
         if isinstance(ids, numbers.Integral) or (isinstance(ids, Tensor) and ids.dim() == 0):
             raise TypeError("step wants the list of all ids so far, and got one id")
+        if isinstance(ids, Tensor) and ids.dim() > 1:
+            raise TypeError(f"step wants the list of all ids so far, and got a tensor of shape {tuple(ids.shape)}")
         ids = [int(each) for each in ids]
         scores = sum((table[place % 64, each] for place, each in enumerate(ids)), torch.zeros(vocab_size))
         scores[eos_id] = scores.max() + 0.5 if len(ids) == end else scores.mean()
@@ -291,6 +293,7 @@ _declare(
     "You share the smoothing among the other classes. It goes to all classes in equal parts, the target among them: "
     "smoothing / vocab_size each, and the target has 1 - smoothing on top.",
     _with(aim=_uneven(lambda s, n: 1 - s, lambda s, n: s / (n - 1))),
+    _with(aim=_uneven(lambda s, n: 1 - s, lambda s, n: s / (n - 1)), log=lambda logits: logits.softmax(-1).log()),
 )
 _declare(
     "smoothing-leaves-the-padding-class-out",
@@ -353,6 +356,14 @@ _declare(
     "Your softmax runs along another axis than the classes, the last one.",
     _with(log=lambda logits: logits.log_softmax(0)),
     _with(log=lambda logits: logits.log_softmax(-2)),
+)
+_declare(
+    "classes-not-on-axis-1",
+    "F.cross_entropy looks for the classes on axis 1, and here they are on the last one. Flatten the leading axes: "
+    "logits.flatten(0, -2) and targets.flatten().",
+    lambda logits, targets, smoothing, pad_id: F.cross_entropy(
+        logits, targets, label_smoothing=smoothing, ignore_index=pad_id
+    ),
 )
 _declare(
     "mean-over-classes",

@@ -41,7 +41,7 @@ class Counted:
     def __call__(self, *args):
         self.calls += 1
         if self.calls > CALLS:
-            raise RuntimeError(f"stopped after {CALLS} calls of one function: does your loop ever end?")
+            raise RuntimeError(f"stopped after {CALLS} calls of one function, in a loop that seems to have no end")
         return self.function(*args)
 
 
