@@ -725,10 +725,10 @@ KINDS: dict[str, tuple[float, Callable[[Random], Part]]] = {
     "there is": (5, there_is),
     "place": (4, place_clause),
     "comparison": (4, comparison),
-    "relative clause": (6, relative_clause),
+    "relative clause": (7, relative_clause),
     "for somebody": (5, recipient),
     "seeing": (3, seeing),
-    "joined": (5, joined),
+    "joined": (8, joined),
     "request": (4, request),
     "greeting": (1, greeting),
 }
