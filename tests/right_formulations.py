@@ -697,6 +697,107 @@ def _(targets, bos_id):
     return torch.from_numpy(np.insert(targets.numpy(), 0, bos_id, axis=1)[:, :-1])
 
 
+# Lesson 12
+
+
+@right("greedy_decode")
+def _(step, bos_id, eos_id, max_length):
+    ids = [bos_id]
+    while ids[-1] != eos_id and len(ids) < max_length:
+        scores = step(ids)
+        ids = ids + [int(scores.argmax())]
+    return ids
+
+
+@right("greedy_decode")
+def _(step, bos_id, eos_id, max_length):
+    ids = [bos_id]
+    for _ in range(max_length - 1):  # to the end, and cut off afterwards
+        ids.append(torch.topk(step(ids).softmax(-1), 1).indices[0].item())
+    return ids[: ids.index(eos_id, 1) + 1] if eos_id in ids[1:] else ids
+
+
+@right("greedy_decode")
+def _(step, bos_id, eos_id, max_length):
+    ids = torch.tensor([bos_id])
+    while len(ids) < max_length:
+        ids = torch.cat((ids, step(ids).argmax(keepdim=True)))
+        if ids[-1] == eos_id:
+            break
+    return ids.tolist()
+
+
+@right("greedy_decode")
+def _(step, bos_id, eos_id, max_length):
+    def more(ids):
+        if len(ids) >= max_length:
+            return ids
+        scores = step(ids).tolist()
+        best = max(range(len(scores)), key=scores.__getitem__)
+        return [*ids, best] if best == eos_id else more([*ids, best])
+
+    return more([bos_id])
+
+
+@right("label_smoothed_loss")
+def _(logits, targets, smoothing, pad_id):
+    return F.cross_entropy(logits.flatten(0, -2), targets.flatten(), label_smoothing=smoothing, ignore_index=pad_id)
+
+
+@right("label_smoothed_loss")
+def _(logits, targets, smoothing, pad_id):
+    log_p = logits.log_softmax(-1)
+    nll = -log_p.gather(-1, targets[..., None]).squeeze(-1)
+    return ((1 - smoothing) * nll - smoothing * log_p.mean(-1))[targets != pad_id].mean()
+
+
+@right("label_smoothed_loss")
+def _(logits, targets, smoothing, pad_id):
+    real = targets != pad_id
+    logits, targets = logits[real], targets[real]
+    aim = torch.full_like(logits, smoothing / logits.shape[-1])
+    aim[torch.arange(len(targets)), targets] += 1 - smoothing
+    return F.cross_entropy(logits, aim)
+
+
+@right("label_smoothed_loss")
+def _(logits, targets, smoothing, pad_id):
+    total, count = 0, 0
+    for row, target in zip(logits.reshape(-1, logits.shape[-1]), targets.reshape(-1), strict=True):
+        if target != pad_id:
+            log_p = row - row.logsumexp(-1)
+            total = total - (1 - smoothing) * log_p[target] - smoothing * log_p.mean()
+            count += 1
+    return total / count
+
+
+@right("learning_rate")
+def _(step, d_model, warmup):
+    if step == 0:
+        return 0.0
+    return min(1 / math.sqrt(step), step / (warmup * math.sqrt(warmup))) / math.sqrt(d_model)
+
+
+@right("learning_rate")
+def _(step, d_model, warmup):
+    step = step or 1
+    if step < warmup:
+        return step / math.sqrt(d_model * warmup**3)
+    return 1 / math.sqrt(d_model * step)
+
+
+@right("learning_rate")
+def _(step, d_model, warmup):
+    step = torch.tensor(float(step)).clamp(min=1)
+    return (d_model * torch.maximum(step, warmup**3 / step.square())).rsqrt()
+
+
+@right("learning_rate")
+def _(step, d_model, warmup):
+    with np.errstate(divide="ignore"):
+        return np.float64(d_model) ** -0.5 * np.minimum(np.float64(step) ** -0.5, step * warmup**-1.5)
+
+
 # Lesson 13
 
 

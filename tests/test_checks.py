@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 import torch
 from right_formulations import RIGHT
@@ -23,8 +24,11 @@ MISTAKES = [
 ]
 RANDOM = [name for name, each in EXERCISES.items() if each.shares]
 every_exercise = pytest.mark.parametrize("name", EXERCISES)
+RETURNED = {name: each.reference(*each.cases()[0]) for name, each in EXERCISES.items()}
+TENSORS = [name for name, result in RETURNED.items() if type(result) not in (list, float)]
+every_tensor = pytest.mark.parametrize("name", TENSORS)
 every_random = pytest.mark.parametrize("name", RANDOM)
-every_other = pytest.mark.parametrize("name", [name for name in EXERCISES if name not in RANDOM])
+every_other = pytest.mark.parametrize("name", [name for name in TENSORS if name not in RANDOM])
 every_differentiable = pytest.mark.parametrize("name", DIFFERENTIABLE)
 
 
@@ -61,6 +65,8 @@ def test_the_exercises_are_those_of_the_lessons():
         cosine_similarity(a, b)
         head_entropy(weights)
         cross_attention(decoder_x, encoder_x, w_q, w_k, w_v)  shift_right(targets, bos_id)
+        greedy_decode(step, bos_id, eos_id, max_length)  learning_rate(step, d_model, warmup)
+        label_smoothed_loss(logits, targets, smoothing, pad_id)
         mask_tokens(ids, special, mask_id, vocab_size, generator)"""
     declared = [f"{name}({', '.join(each.arguments)})" for name, each in EXERCISES.items()]
     wanted = [part.strip() for line in signatures.splitlines() for part in line.split("  ") if part.strip()]
@@ -193,7 +199,7 @@ def test_the_learners_own_interrupt_goes_through():
         check.softmax(candidate)
 
 
-@every_exercise
+@every_tensor
 @pytest.mark.parametrize("change", [lambda t: (t, t), lambda t: t.tolist(), lambda t: t.numpy(), lambda t: "text"])
 def test_wrong_type(name, change):
     result = verdict(name, lambda *args: on_first_part(change, reference(name)(*args)))
@@ -209,7 +215,7 @@ def test_an_iterator_is_not_exhausted():
     assert verdict("softmax", lambda scores: numbers()).mistake == "wrong-type"
 
 
-@every_exercise
+@every_tensor
 def test_wrong_dtype(name):
     result = verdict(name, lambda *args: on_first_part(lambda t: t.to(torch.float16), reference(name)(*args)))
     assert result.mistake == "wrong-dtype"
@@ -227,13 +233,13 @@ def test_wrong_dtype_says_how_to_get_the_right_one():
     assert "dtype=" not in verdict("causal_mask", lambda length: reference("causal_mask")(length).int()).message
 
 
-@every_exercise
+@every_tensor
 def test_wrong_device(name):
     result = verdict(name, lambda *args: on_first_part(lambda t: t.to("meta"), reference(name)(*args)))
     assert result.mistake == "wrong-device"
 
 
-@every_exercise
+@every_tensor
 def test_wrong_shape_gives_both_shapes(name):
     each = EXERCISES[name]
     right = each.reference(*each.cases()[0])
@@ -445,6 +451,51 @@ def test_a_tuple_is_compared_part_by_part():
     for other in (lambda x: x, lambda x: [x, 2 * x], lambda x: (x, 2 * x, x)):
         assert both(other).mistake == "wrong-type"
     assert "In part 2 of the result: The shape" in both(lambda x: (x, x[:1])).message
+
+
+@pytest.mark.parametrize("wrong", [(1, 2), "text", [[1], [2]], [1.0, 2.0], [True, False], torch.ones(2, 2), 3])
+def test_a_list_of_ids_is_wanted(wrong):
+    @exercise(lambda: [(5,)], gradients=False)
+    def count(n):
+        """The numbers below n."""
+        return list(range(n))
+
+    assert count(lambda n: [torch.tensor(i) for i in range(n)]).passed
+    assert count(lambda n: list(np.arange(n))).passed
+    assert count(lambda n: wrong).mistake == "wrong-type"
+    assert "[0, 1], wanted [0, 1, 2, 3, 4]" in count(lambda n: [0, 1]).message
+
+
+@pytest.mark.parametrize("wrong", [None, (1.0,), "text", torch.ones(2), torch.tensor(1j), [0.5]])
+def test_a_number_is_wanted(wrong):
+    @exercise(lambda: [(5,), (8,)], gradients=False, right_too=lambda result, args: args[0] == 8 and result == 0)
+    def tiny(n):
+        """A number far smaller than any absolute tolerance."""
+        return n * 1e-9
+
+    for right in (lambda n: torch.tensor(n * 1e-9), lambda n: np.float64(n) / 1e9, lambda n: 5e-9 if n == 5 else 0):
+        assert tiny(right).passed
+    assert tiny(lambda n: n * 1.001e-9).mistake == "wrong-value"
+    assert tiny(lambda n: float("nan")).mistake == "not-finite"
+    assert tiny(lambda n: 0).mistake == "wrong-value"
+    assert tiny(lambda n: wrong if n == 5 else 8e-9).mistake == "wrong-type"
+
+
+def test_a_loop_that_never_ends_is_ended():
+    def candidate(step, bos_id, eos_id, max_length):
+        ids = [bos_id]
+        while ids[-1] != eos_id:
+            step(ids)  # and nothing is appended
+        return ids
+
+    result = verdict("greedy_decode", candidate)
+    assert result.mistake == "raised" and "seems to have no end" in result.message
+
+
+def test_at_step_0_a_rate_of_0_is_right_too():
+    paper = reference("learning_rate")
+    assert verdict("learning_rate", lambda step, *rest: paper(step, *rest) if step else 0).passed
+    assert verdict("learning_rate", lambda step, *rest: paper(step, *rest) if step else 1.0).mistake == "wrong-value"
 
 
 @every_random

@@ -144,6 +144,7 @@ EXERCISES = {
     "09": ["cosine_similarity"],
     "10": ["head_entropy"],
     "11": ["cross_attention", "shift_right"],
+    "12": ["label_smoothed_loss", "learning_rate", "greedy_decode"],
     "13": ["mask_tokens"],
 }
 

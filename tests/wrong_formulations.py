@@ -176,6 +176,69 @@ def _shift_left(targets, bos_id):
     return shifted
 
 
+def _greedy(best=lambda scores: scores.argmax(), seen=lambda ids: ids, over=lambda last, eos: last == eos, more=0):
+    def greedy_decode(step, bos_id, eos_id, max_length):
+        ids = torch.tensor([bos_id])
+        for _ in range(max_length - 1 + more):
+            ids = torch.cat([ids, best(step(seen(ids))).reshape(1)])
+            if over(ids[-1].item(), eos_id):
+                break
+        return ids.tolist()
+
+    return greedy_decode
+
+
+def _greedy_stops_before_eos(step, bos_id, eos_id, max_length):
+    ids = [bos_id]
+    while len(ids) < max_length:
+        best = step(ids).argmax().item()
+        if best == eos_id:
+            break
+        ids.append(best)
+    return ids
+
+
+def _greedy_while(step, bos_id, eos_id, max_length):
+    ids = [bos_id]
+    while ids[-1] != eos_id:
+        ids.append(step(ids).argmax().item())
+    return ids
+
+
+def _greedy_starts_empty(step, bos_id, eos_id, max_length):
+    ids = []
+    while len(ids) < max_length - 1 and eos_id not in ids:
+        ids.append(step([bos_id, *ids]).argmax().item())
+    return ids
+
+
+def _cross_entropy(vocab=lambda n: n, **options):
+    """torch's own, with some of its options as they should be."""
+
+    def label_smoothed_loss(logits, targets, smoothing, pad_id):
+        given = {"label_smoothing": smoothing, "ignore_index": pad_id}
+        given = {name: value for name, value in given.items() if name not in options} | {
+            name: value for name, value in options.items() if value is not None
+        }
+        return F.cross_entropy(logits.flatten(0, -2), targets.flatten(), **given)
+
+    return label_smoothed_loss
+
+
+def _kl_div(fill):
+    """The smoothed targets of a famous tutorial: filled, scattered, the padding's column emptied; then averaged."""
+
+    def label_smoothed_loss(logits, targets, smoothing, pad_id):
+        real = targets != pad_id
+        logits, targets = logits[real], targets[real]
+        aim = torch.full_like(logits, fill(smoothing, logits.size(-1)))
+        aim = aim.scatter(1, targets[:, None], 1 - smoothing)
+        aim[:, pad_id] = 0
+        return -(aim * logits.log_softmax(-1)).sum(-1).mean()
+
+    return label_smoothed_loss
+
+
 WRONG = [
     ("dot_product_scores", "key-not-transposed", torch.mm),
     ("dot_product_scores", "swapped-operands", lambda q, k: torch.einsum("qd,kd->kq", q, k)),
@@ -384,6 +447,40 @@ WRONG = [
     ("shift_right", "along-the-batch", lambda t, bos: F.pad(t[:-1], (0, 0, 1, 0), value=bos)),
     ("shift_right", "start-has-another-dtype", lambda t, bos: torch.tensor([[bos, *r[:-1]] for r in t.tolist()])),
     ("shift_right", "changed-input", _shift_in_place),
+    ("greedy_decode", "does-not-stop-at-eos", _greedy(over=lambda last, eos: False)),
+    ("greedy_decode", "feeds-only-the-last-id", _greedy(seen=lambda ids: [ids[-1].item()])),
+    ("greedy_decode", "feeds-only-the-last-id", _greedy(seen=lambda ids: ids[-1].item())),
+    ("greedy_decode", "always-feeds-the-beginning", _greedy(seen=lambda ids: ids[0].reshape(1))),
+    ("greedy_decode", "picks-the-minimum", _greedy(best=lambda scores: (-scores).softmax(-1).argmax())),
+    ("greedy_decode", "picks-the-largest-size", _greedy(best=lambda scores: (scores**2).argmax())),
+    ("greedy_decode", "one-too-many", _greedy(more=1)),
+    ("greedy_decode", "one-too-few", _greedy(more=-1)),
+    ("greedy_decode", "no-limit", _greedy_while),
+    ("greedy_decode", "eos-left-out", _greedy_stops_before_eos),
+    ("greedy_decode", "bos-left-out", _greedy_starts_empty),
+    ("label_smoothed_loss", "padding-counted", _cross_entropy(ignore_index=None)),
+    ("label_smoothed_loss", "sum-not-mean", _cross_entropy(reduction="sum")),
+    ("label_smoothed_loss", "not-smoothed", _cross_entropy(label_smoothing=None)),
+    ("label_smoothed_loss", "smoothing-leaves-the-padding-class-out", _kl_div(lambda s, n: s / (n - 2))),
+    ("label_smoothed_loss", "smoothing-leaves-the-padding-class-out", _kl_div(lambda s, n: s / (n - 1))),
+    (
+        "label_smoothed_loss",
+        "padding-in-the-mean",
+        lambda x, t, s, pad: F.cross_entropy(
+            x.flatten(0, -2), t.flatten(), label_smoothing=s, ignore_index=pad, reduction="none"
+        ).mean(),
+    ),
+    (
+        "label_smoothed_loss",
+        "log-of-softmax",
+        lambda x, t, s, pad: _cross_entropy()(torch.log(torch.exp(x) / torch.exp(x).sum(-1, keepdim=True)), t, s, pad),
+    ),
+    ("learning_rate", "max-not-min", lambda t, d, w: max(t**-0.5, t / w**1.5) / math.sqrt(d) if t > 0 else 0),
+    ("learning_rate", "max-not-min", lambda t, d, w: max(t**-0.5, t / w**1.5) / math.sqrt(d)),
+    ("learning_rate", "times-root-of-d-model", lambda t, d, w: math.sqrt(d) * min(max(t, 1) ** -0.5, t / w**1.5)),
+    ("learning_rate", "step-0-divides-by-zero", lambda t, d, w: d**-0.5 * min(1 / math.sqrt(t), t / math.sqrt(w**3))),
+    ("learning_rate", "no-warm-up", lambda t, d, w: 1 / math.sqrt(d * max(t, 1))),
+    ("learning_rate", "d-model-in-one-branch", lambda t, d, w: min((d * max(t, 1)) ** -0.5, t / w**1.5)),
     ("mask_tokens", "always-mask", _mask_tokens(masked=1.0)),
     ("mask_tokens", "no-random-words", _mask_tokens(word=0.0)),
     ("mask_tokens", "ten-percent-of-the-rest", _mask_tokens(word=0.1)),

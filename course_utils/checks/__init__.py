@@ -15,6 +15,7 @@ from course_utils.checks.lesson_08 import bert_embeddings
 from course_utils.checks.lesson_09 import cosine_similarity
 from course_utils.checks.lesson_10 import head_entropy
 from course_utils.checks.lesson_11 import cross_attention, shift_right
+from course_utils.checks.lesson_12 import greedy_decode, label_smoothed_loss, learning_rate
 from course_utils.checks.lesson_13 import mask_tokens
 
 __all__ = [
@@ -28,8 +29,11 @@ __all__ = [
     "dot_product_scores",
     "encoder_layer",
     "feed_forward",
+    "greedy_decode",
     "head_entropy",
+    "label_smoothed_loss",
     "layer_norm",
+    "learning_rate",
     "mask_tokens",
     "masked_softmax",
     "merge_heads",

@@ -1,6 +1,8 @@
 """Running a function on inputs and comparing what came back: the checks' lower half."""
 
 import copy
+import math
+import numbers
 import os
 import traceback
 from collections.abc import Callable
@@ -14,7 +16,9 @@ from torch import Tensor
 # of 100. Gradients get ten times as much. Any other dtype must be equal exactly.
 TOLERANCE = {torch.float32: (2e-4, 2e-4), torch.float64: (1e-6, 1e-6)}
 LIBRARIES = tuple(os.path.dirname(f) for f in (os.path.dirname(__file__), os.path.dirname(torch.__file__), os.__file__))
+NUMBER_TOLERANCE = 1e-5  # relative, of a result that is a plain number: float32 inside is welcome
 SHARE_TOLERANCE = 0.025  # of a share that was drawn at random, some 10,000 times: more than five standard deviations
+CALLS = 200  # of a function among the inputs, in one run; no exercise needs a quarter of it
 Verdict = tuple[str, str]  # (slug, sentences)
 
 
@@ -29,13 +33,15 @@ class Run:
 
 
 class Counted:
-    """A function that counts its calls."""
+    """A function that counts its calls, and ends a loop that would never end."""
 
     def __init__(self, function: Callable):
         self.function, self.calls = function, 0
 
     def __call__(self, *args):
         self.calls += 1
+        if self.calls > CALLS:
+            raise RuntimeError(f"stopped after {CALLS} calls of one function, in a loop that seems to have no end")
         return self.function(*args)
 
 
@@ -87,6 +93,10 @@ def difference(got: Any, wanted: Any, slack: float = 1, values: bool = True) -> 
             if fault := difference(mine, right, slack, values):
                 return fault[0], f"In part {number} of the result: {fault[1]}"
         return None
+    if type(wanted) is list:
+        return _ids_differ(got, wanted)
+    if type(wanted) in (int, float):
+        return _number_differs(got, wanted)
     if not isinstance(got, Tensor) or not isinstance(wanted, Tensor):
         return "wrong-type", f"It returned {describe_type(got)}, wanted a torch.Tensor."
     for slug, what in (("wrong-device", "device"), ("wrong-dtype", "dtype"), ("wrong-shape", "shape")):
@@ -108,6 +118,34 @@ def difference(got: Any, wanted: Any, slack: float = 1, values: bool = True) -> 
         digits = next((n for n in (5, 8, 11) if f"{mine:.{n}g}" != f"{right:.{n}g}"), 17)  # as many as tell them apart
         mine, right = f"{mine:.{digits}g}", f"{right:.{digits}g}"
     return "wrong-value", f"The first difference is at index {index}: got {mine}, wanted {right}."
+
+
+def _ids_differ(got: Any, wanted: list[int]) -> Verdict | None:
+    """Lists of ids. An id may be any whole number, also a tensor's."""
+    if type(got) is not list:
+        return "wrong-type", f"It returned {describe_type(got)}, wanted a list of ids."
+    if not all(_is_whole(each) for each in got):
+        return "wrong-type", "The list that it returned holds something else than ids, whole numbers."
+    got = [int(each) for each in got]
+    return None if got == wanted else ("wrong-value", f"It returned {got}, wanted {wanted}.")
+
+
+def _is_whole(value: Any) -> bool:
+    if isinstance(value, Tensor):
+        return value.dim() == 0 and not (value.is_floating_point() or value.is_complex() or value.dtype == torch.bool)
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
+
+
+def _number_differs(got: Any, wanted: int | float) -> Verdict | None:
+    """Plain numbers, or tensors that hold one."""
+    if isinstance(got, Tensor) and got.dim() == 0 and not got.is_complex():
+        got = got.item()
+    if not isinstance(got, numbers.Real):
+        return "wrong-type", f"It returned {describe_type(got)}, wanted a number."
+    if not math.isfinite(got):
+        return "not-finite", f"It returned {float(got)}, wanted {wanted:.5g}."
+    close = math.isclose(got, wanted, rel_tol=NUMBER_TOLERANCE)
+    return None if close else ("wrong-value", f"It returned {float(got):.5g}, wanted {wanted:.5g}.")
 
 
 def shares_differ(got: dict[str, float], wanted: dict[str, float]) -> Verdict | None:
