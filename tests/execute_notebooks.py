@@ -18,7 +18,7 @@ ENVIRONMENT = {"COURSE_BERT": "all-MiniLM-L6-v2", "COURSE_INTERACTIVE": "0"}
 def execute(path: Path) -> None:
     notebook = nbformat.read(path, as_version=4)
     folder = {"metadata": {"path": str(path.parent)}}
-    NotebookClient(notebook, timeout=120, coalesce_streams=True, resources=folder).execute()
+    NotebookClient(notebook, timeout=300, coalesce_streams=True, resources=folder).execute()
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)  # when each cell ran: noise in a diff
     notebook.metadata = {
