@@ -26,10 +26,10 @@ from course_utils import Bert, Transformer, causal_mask, padding_mask  # noqa: E
 from course_utils.training.masked_lm import NOT_ASKED, MaskedLanguageModel, to_huggingface  # noqa: E402
 
 # name: vocabulary, d_model, heads, layers, d_ff, batch, length
-BERT_SIZES = {"course-bert, 64x24": (454, 128, 4, 4, 512, 64, 24), "mid, 16x64": (8000, 256, 4, 6, 1024, 16, 64)}
+BERT_SIZES = {"course-bert, 64x24": (1724, 128, 4, 4, 512, 64, 24), "mid, 16x64": (8000, 256, 4, 6, 1024, 16, 64)}
 # name: source and target vocabulary, d_model, heads, layers, d_ff, batch, source length, target length
 TRANSFORMER_SIZES = {
-    "translator, 64x12 to 64x20": (300, 300, 128, 4, 2, 512, 64, 12, 20),
+    "translator, 128x12 to 128x20": (449, 338, 128, 4, 2, 256, 128, 12, 20),
     "mid, 32x32 to 32x32": (4000, 4000, 256, 8, 3, 1024, 32, 32, 32),
 }
 
