@@ -74,10 +74,10 @@ class FeedForward(nn.Module):
     def forward(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
         """Same shape out. Raises ValueError or TypeError if ``x`` does not fit."""
         expect_width("x", x, self.w_1.in_features, w_1=self.w_1.weight)
-        hidden = self.w_1(x)
-        # The widest tensor of the layer: where no gradient needs it again, it is written once instead of twice.
-        activations = ACTIVATIONS if hidden.requires_grad else _OVERWRITING
-        return self.w_2(activations[self.activation](hidden))
+        hidden, activate = self.w_1(x), ACTIVATIONS[self.activation]
+        if not hidden.requires_grad:  # nobody needs it again: the layer's widest tensor is written once, not twice
+            activate = _OVERWRITING.get(self.activation, activate)
+        return self.w_2(activate(hidden))
 
 
 def post_norm(x: Tensor, sublayer: Callable[[Tensor], Tensor], norm: Callable[[Tensor], Tensor]) -> Tensor:

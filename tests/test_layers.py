@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from torch import nn
 from torch.testing import assert_close
 
-from course_utils import FeedForward, LayerNorm, layer_norm, post_norm, pre_norm
+from course_utils import FeedForward, LayerNorm, layer_norm, layers, post_norm, pre_norm
 
 sizes = st.integers(1, 6)
 
@@ -50,6 +50,13 @@ def test_feed_forward_without_gradients_gives_the_same_and_leaves_its_input_alon
     with torch.no_grad():
         assert torch.equal(ffn(x), expected)
     assert torch.equal(x, before)
+
+
+def test_an_activation_may_be_added(monkeypatch):
+    monkeypatch.setitem(layers.ACTIVATIONS, "tanh", torch.tanh)
+    ffn, x = FeedForward(4, 16, "tanh"), torch.randn(2, 3, 4)
+    with torch.no_grad():
+        assert_close(ffn(x), ffn.w_2(ffn.w_1(x).tanh()))
 
 
 def test_residual_wiring():
