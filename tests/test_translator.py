@@ -112,14 +112,6 @@ def test_target_padding_needs_no_mask(vocabulary):
     assert_close(without[batch.target_mask], with_mask[batch.target_mask], atol=1e-5, rtol=0)
 
 
-def test_the_papers_learning_rate():
-    rates = [training.paper_learning_rate(step, 512, 4000) for step in range(1, 20_000)]
-    assert max(range(len(rates)), key=rates.__getitem__) + 1 == 4000
-    assert_close(rates[3999], 512**-0.5 * 4000**-0.5)
-    assert_close(rates[999] * 4, rates[3999])
-    assert training.paper_learning_rate(0, 512, 4000) == rates[0], "step 0 divides by nothing"
-
-
 # Training
 
 

@@ -3,7 +3,8 @@
 Under three minutes on two CPU cores. Interrupted, it goes on where it was when called again, and ends with the same
 weights. ``fit`` is the same training inside a notebook: no files, a callback for curves, any schedule.
 
-Source: Vaswani et al. 2017, section 5: Adam with betas 0.9 and 0.98, warm-up, dropout, label smoothing 0.1.
+Source: Vaswani et al. 2017, section 5: Adam with betas 0.9 and 0.98, warm-up, label smoothing 0.1. Unlike there, the
+learning rate falls in a straight line to 0, and dropout is 0: pairs are drawn anew at each step.
 """
 
 import json
@@ -66,12 +67,6 @@ class Settings:
 def learning_rate(step: int, settings: Settings) -> float:
     """Rises in a straight line during the warm-up, then falls in one to 0 at the last step. Steps count from 0."""
     return linear_schedule(step, settings.learning_rate, settings.warm_up, settings.steps)
-
-
-def paper_learning_rate(step: int, d_model: int, warm_up: int) -> float:
-    """The paper's: ``d_model**-0.5 * min(step**-0.5, step * warm_up**-1.5)``, steps counted from 1 (section 5.3)."""
-    step = max(step, 1)
-    return d_model**-0.5 * min(step**-0.5, step * warm_up**-1.5)
 
 
 @cache
