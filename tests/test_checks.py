@@ -1,6 +1,7 @@
 """The checks of the exercises: right answers pass, wrong ones are named, and nothing is raised at the learner."""
 
 import re
+import signal
 import subprocess
 import sys
 
@@ -11,20 +12,20 @@ from right_formulations import RIGHT
 from wrong_formulations import WRONG
 
 from course_utils import check
+from course_utils.checks.differences import difference
 from course_utils.checks.engine import GO_ON, CheckResult, Exercise, exercise
-from course_utils.checks.runs import difference
 
 EXERCISES = check.EXERCISES
 DIFFERENTIABLE = [name for name, each in EXERCISES.items() if each.gradients]
 MISTAKES = [
     pytest.param(name, slug, way, id=f"{name}-{slug}-{number}")
     for name, each in EXERCISES.items()
-    for slug, (_, ways) in each.mistakes.items()
-    for number, way in enumerate(ways)
+    for slug, mistake in each.mistakes.items()
+    for number, way in enumerate(mistake.ways)
 ]
 RANDOM = [name for name, each in EXERCISES.items() if each.shares]
 every_exercise = pytest.mark.parametrize("name", EXERCISES)
-RETURNED = {name: each.reference(*each.cases()[0]) for name, each in EXERCISES.items()}
+RETURNED = {name: each.reference(*each.inputs()[0]) for name, each in EXERCISES.items()}
 TENSORS = [name for name, result in RETURNED.items() if type(result) not in (list, float)]
 every_tensor = pytest.mark.parametrize("name", TENSORS)
 every_random = pytest.mark.parametrize("name", RANDOM)
@@ -43,6 +44,7 @@ def on_first_part(change, result):
 
 def verdict(name, candidate):
     """The result of the check, which must hang together whatever it says."""
+    getattr(check, name).forget()
     result = getattr(check, name)(candidate)
     assert isinstance(result, CheckResult)
     assert result.passed is (result.mistake is None) is bool(result)
@@ -112,7 +114,7 @@ def test_right_formulations_pass(name, candidate):
 def test_known_mistake_is_named_with_its_hint(name, slug, way):
     result = verdict(name, way)
     assert result.mistake == slug
-    assert EXERCISES[name].mistakes[slug][0] in result.message
+    assert EXERCISES[name].mistakes[slug].hints[0] in result.message
 
 
 @pytest.mark.parametrize("name, slug, candidate", WRONG)
@@ -150,7 +152,7 @@ def test_computes_but_returns_nothing(name):
 @every_exercise
 def test_a_result_instead_of_the_function(name):
     each = EXERCISES[name]
-    assert verdict(name, each.reference(*each.cases()[0])).mistake == "not-a-function"
+    assert verdict(name, each.reference(*each.inputs()[0])).mistake == "not-a-function"
 
 
 class Unprintable(Exception):
@@ -193,10 +195,18 @@ def test_endless_recursion_is_a_verdict():
 
 def test_the_learners_own_interrupt_goes_through():
     def candidate(scores):
-        raise KeyboardInterrupt
+        signal.raise_signal(signal.SIGINT)  # what the Stop button does
 
     with pytest.raises(KeyboardInterrupt):
         check.softmax(candidate)
+
+
+def test_an_interrupt_that_the_function_raises_is_a_verdict():
+    def candidate(scores):
+        raise KeyboardInterrupt
+
+    result = verdict("softmax", candidate)
+    assert result.mistake == "raised" and "raise KeyboardInterrupt" in result.message
 
 
 @every_tensor
@@ -242,7 +252,7 @@ def test_wrong_device(name):
 @every_tensor
 def test_wrong_shape_gives_both_shapes(name):
     each = EXERCISES[name]
-    right = each.reference(*each.cases()[0])
+    right = each.reference(*each.inputs()[0])
     shape = tuple((right[0] if type(right) is tuple else right).shape)
     result = verdict(name, lambda *args: on_first_part(lambda t: t[None], reference(name)(*args)))
     assert result.mistake == "wrong-shape"
@@ -258,7 +268,7 @@ def test_wrong_value_gives_the_first_index(name):
         return result
 
     each = EXERCISES[name]
-    index = tuple(size - 1 for size in each.reference(*each.cases()[0]).shape)
+    index = tuple(size - 1 for size in each.reference(*each.inputs()[0]).shape)
     result = verdict(name, candidate)
     assert result.mistake == "wrong-value"
     assert f"index {index}: got" in result.message
@@ -284,7 +294,7 @@ def test_not_finite(name, bad):
 
 
 def tensor_places(name):
-    return [i for i, arg in enumerate(EXERCISES[name].cases()[0]) if isinstance(arg, torch.Tensor)]
+    return [i for i, arg in enumerate(EXERCISES[name].inputs()[0]) if isinstance(arg, torch.Tensor)]
 
 
 @pytest.mark.parametrize("name, place", [(name, place) for name in EXERCISES for place in tensor_places(name)])
@@ -329,7 +339,7 @@ def test_a_function_called_twice(name):
 
 
 def float_places(name):
-    return [i for i in tensor_places(name) if EXERCISES[name].cases()[0][i].is_floating_point()]
+    return [i for i in tensor_places(name) if EXERCISES[name].inputs()[0][i].is_floating_point()]
 
 
 @pytest.mark.parametrize("name, place", [(name, place) for name in DIFFERENTIABLE for place in float_places(name)])
@@ -428,13 +438,13 @@ def test_a_mistake_that_only_raises_is_named_by_the_same_error():
 
 
 def test_a_named_mistake_that_raised_shows_the_error_and_the_hint():
-    def candidate(lengths, max_length):
-        return torch.arange(max_length) < lengths
+    def candidate(x, positions):
+        return torch.add(x, positions)
 
-    result = verdict("padding_mask", candidate)
-    assert result.mistake == "no-second-axis"
-    assert "It raised RuntimeError" in result.message and "torch.arange(max_length) < lengths" in result.message
-    assert EXERCISES["padding_mask"].mistakes["no-second-axis"][0] in result.message
+    result = verdict("add_positions", candidate)
+    assert result.mistake == "table-not-cut"
+    assert "It raised RuntimeError" in result.message and "return torch.add(x, positions)" in result.message
+    assert EXERCISES["add_positions"].mistakes["table-not-cut"].hints[0] in result.message
 
 
 def test_a_tuple_is_compared_part_by_part():

@@ -1,8 +1,10 @@
 """The checks of the exercises: ``check.softmax(softmax)`` says what is right, or what went wrong, and why.
 
-Each check takes the function you wrote, prints a verdict and returns a ``CheckResult``; it never raises.
+Each check takes the function you wrote, shows a verdict and returns a ``CheckResult``; it never raises.
+``check.progress()`` shows what you have passed, ``check.explain("no-scale")`` tells the longer story of a mistake.
 """
 
+from course_utils.checks import stories
 from course_utils.checks.engine import CheckResult, Exercise
 from course_utils.checks.lesson_01 import attend, dot_product_scores, softmax
 from course_utils.checks.lesson_02 import scaled_dot_product_attention, softmax_with_temperature
@@ -17,6 +19,7 @@ from course_utils.checks.lesson_10 import head_entropy
 from course_utils.checks.lesson_11 import cross_attention, shift_right
 from course_utils.checks.lesson_12 import greedy_decode, label_smoothed_loss, learning_rate
 from course_utils.checks.lesson_13 import mask_tokens
+from course_utils.checks.progress import Progress, overview
 
 __all__ = [
     "CheckResult",
@@ -28,6 +31,7 @@ __all__ = [
     "cross_attention",
     "dot_product_scores",
     "encoder_layer",
+    "explain",
     "feed_forward",
     "greedy_decode",
     "head_entropy",
@@ -41,6 +45,7 @@ __all__ = [
     "padding_mask",
     "post_norm",
     "pre_norm",
+    "progress",
     "scaled_dot_product_attention",
     "shift_right",
     "sinusoidal_positions",
@@ -49,4 +54,18 @@ __all__ = [
     "split_heads",
 ]
 
-EXERCISES: dict[str, Exercise] = {name: globals()[name] for name in __all__ if name != "CheckResult"}
+EXERCISES: dict[str, Exercise] = {each.name: each for each in list(globals().values()) if isinstance(each, Exercise)}
+
+
+def progress() -> Progress:
+    """Which exercises of which lessons you have passed, and in which file that is written down."""
+    return overview({name: each.reference.__module__.split("_")[-1] for name, each in EXERCISES.items()})
+
+
+def explain(slug: str) -> stories.Story:
+    """The longer story of a mistake that a check has named: what it does to the numbers, and where to read on.
+
+    Raises:
+        ValueError: no check knows a mistake of this name.
+    """
+    return stories.tell(slug, EXERCISES)
