@@ -19,7 +19,7 @@ from course_utils.checks.lesson_10 import head_entropy
 from course_utils.checks.lesson_11 import cross_attention, shift_right
 from course_utils.checks.lesson_12 import greedy_decode, label_smoothed_loss, learning_rate
 from course_utils.checks.lesson_13 import mask_tokens
-from course_utils.checks.progress import Progress, overview
+from course_utils.checks.passes import Progress, overview
 
 __all__ = [
     "CheckResult",

@@ -17,9 +17,9 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
-from course_utils.checks import progress
+from course_utils.checks import limits, passes
 from course_utils.checks.differences import TOLERANCE, Verdict, difference, shares_differ
-from course_utils.checks.limits import SECONDS, TimeUp, alone, in_time
+from course_utils.checks.limits import TimeUp, alone, in_time
 from course_utils.checks.output import as_html, show_text
 from course_utils.checks.runs import (
     Run,
@@ -31,6 +31,7 @@ from course_utils.checks.runs import (
     own_line,
     raised_on_purpose,
     run,
+    stopped_by_the_learner,
     tells_apart,
     try_out,
 )
@@ -140,7 +141,7 @@ class Exercise:
     def __call__(self, candidate: Callable | None = None) -> CheckResult:
         """Check ``candidate``, show the verdict and return it. Raises nothing but the learner's own interrupt."""
         try:
-            with warnings.catch_warnings(), torch.enable_grad():
+            with warnings.catch_warnings(), torch.enable_grad(), torch.random.fork_rng(devices=[]):
                 warnings.simplefilter("ignore")
                 verdict = self._judge(candidate)
         except KeyboardInterrupt:
@@ -155,7 +156,7 @@ class Exercise:
 
     def _passed(self, candidate: Callable) -> CheckResult:
         self.forget()
-        progress.record(self.name)
+        passes.record(self.name)
         message = f"{self.name}: passed. {self._proof()}"
         result, seen = CheckResult(True, None, message, candidate), self._seen(candidate)
         if seen is not None:
@@ -189,9 +190,9 @@ class Exercise:
         try:
             with alone():
                 return in_time(lambda: self._sight(candidate))
-        except KeyboardInterrupt:
-            raise
-        except BaseException:  # the check has passed; an extra must not spoil it
+        except BaseException as error:  # the check has passed; an extra must not spoil it
+            if stopped_by_the_learner(error):
+                raise
             return None
 
     def _judge(self, candidate: Callable | None) -> Verdict | None:
@@ -249,12 +250,16 @@ class Exercise:
 
     def _ended(self, r: Run, number: int, cases: list[tuple]) -> Verdict:
         """A call that did not come back: stopped after its time, or by the function itself."""
-        line, where = own_line(r.error), self._where(number, cases)
+        where = self._where(number, cases)
         if isinstance(r.error, KeyboardInterrupt):
-            return "raised", f"It raised KeyboardInterrupt, which stops a cell. {line} {where}"
-        return "too-slow", (
-            f"It was still running after {SECONDS:.0f} seconds and was stopped; a fraction of one is plenty. "
-            f"{line.replace('Your line', 'It had come to your line')} Is there a loop that never ends? {where}"
+            return "raised", f"It raised KeyboardInterrupt, which stops a cell. {own_line(r.error)} {where}"
+        return "too-slow", f"{self._too_slow(r.error)} {where}"
+
+    def _too_slow(self, late: TimeUp) -> str:
+        line = own_line(late).replace("Your line", "It had come to your line")
+        return (
+            f"It was still running after {limits.SECONDS:g} seconds and was stopped; a fraction of one is plenty. "
+            f"Is there a loop that never ends? {line}"
         )
 
     def _where(self, number: int, cases: list[tuple]) -> str:
@@ -336,9 +341,14 @@ class Exercise:
         try:
             with alone():
                 got = in_time(lambda: gradients(candidate, args))
-        except KeyboardInterrupt:
-            raise
         except BaseException as error:
+            if stopped_by_the_learner(error):
+                raise
+            if isinstance(error, TimeUp):
+                return (
+                    "too-slow",
+                    f"The values are right, but not with inputs that need a gradient. {self._too_slow(error)}",
+                )
             why = describe_error(error, self.call)
             return "gradient-cut", f"The values are right, but with inputs that need a gradient it raised {why}"
         for i, wanted in gradients(self.reference, args).items():

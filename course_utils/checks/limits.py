@@ -31,7 +31,7 @@ def in_time(function: Callable[[], Any], seconds: float | None = None) -> Any:
     def watch() -> None:
         wait = seconds
         while not over.wait(wait):
-            wait = 0.02
+            wait = 0.001
             with lock:
                 if not over.is_set():
                     raise_in(caller, ctypes.py_object(TimeUp))
@@ -68,18 +68,12 @@ class _Kept(io.StringIO):
 
 @contextlib.contextmanager
 def alone() -> Iterator[io.StringIO]:
-    """What happens inside stays inside: prints are kept, torch's switches and random numbers are put back after."""
-    dtype, random, grad, depth = (
-        torch.get_default_dtype(),
-        torch.get_rng_state(),
-        torch.is_grad_enabled(),
-        sys.getrecursionlimit(),
-    )
+    """What happens inside stays inside: prints are kept, switches are put back after."""
+    dtype, grad, depth = torch.get_default_dtype(), torch.is_grad_enabled(), sys.getrecursionlimit()
     try:
         with contextlib.redirect_stdout(_Kept()) as printed:
             yield printed
     finally:
         torch.set_default_dtype(dtype)
-        torch.set_rng_state(random)
         torch.set_grad_enabled(grad)
         sys.setrecursionlimit(depth)

@@ -66,7 +66,7 @@ def try_out(function: Callable, args: tuple) -> Run:
             r = in_time(lambda: run(function, args))
         except TimeUp as late:  # it came between the function and the end of ``run``
             r = Run(error=late)
-    if isinstance(r.error, KeyboardInterrupt) and not raised_on_purpose(r.error):
+    if stopped_by_the_learner(r.error):
         raise r.error
     r.printed = printed.getvalue()
     return r
@@ -134,9 +134,13 @@ def own_line(error: BaseException) -> str:
     return f"Your line {own[-1].lineno}: `{own[-1].line}`." if own and own[-1].line else ""
 
 
+def stopped_by_the_learner(error: BaseException | None) -> bool:
+    """The Stop button: it ends the cell, and is no verdict."""
+    return isinstance(error, KeyboardInterrupt) and not raised_on_purpose(error)
+
+
 def raised_on_purpose(error: BaseException) -> bool:
-    """Did a ``raise`` in the learner's code make it? PyTorch raises NotImplementedError too, the Stop button
-    KeyboardInterrupt."""
+    """Did a ``raise`` in the learner's code make it? PyTorch raises errors of the same types, and so do signals."""
     place = error.__traceback__
     while place is not None and place.tb_next is not None:
         place = place.tb_next

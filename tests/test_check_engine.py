@@ -1,0 +1,518 @@
+"""What every check does, whatever the exercise: functions that misbehave, errors in plain words, hints, progress."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from course_utils import check
+from course_utils.checks import limits, output, passes
+from course_utils.checks.engine import Exercise, exercise
+from course_utils.checks.limits import TimeUp, in_time
+
+
+@pytest.fixture(autouse=True)
+def first_failure():
+    for each in check.EXERCISES.values():
+        each.forget()
+
+
+@pytest.fixture
+def soon(monkeypatch):
+    monkeypatch.setattr(limits, "SECONDS", 0.3)
+
+
+# Endless loops
+
+
+def forever(scores):
+    while True:
+        pass
+
+
+def forever_with_except(scores):
+    while True:
+        try:  # noqa: SIM105
+            torch.exp(scores)
+        except Exception:
+            pass
+
+
+def forever_with_bare_except(scores):
+    while True:
+        try:  # noqa: SIM105
+            sum(range(100))
+        except:  # noqa: E722
+            pass
+
+
+def forever_printing(scores):
+    while True:
+        print("still", "here")
+
+
+def forever_calling(scores):
+    def step():
+        return [number for number in range(50)]
+
+    while step():
+        scores = scores + 1
+
+
+@pytest.mark.parametrize(
+    "candidate", [forever, forever_with_except, forever_with_bare_except, forever_printing, forever_calling]
+)
+def test_an_endless_loop_is_ended_and_the_line_named(candidate, soon, capsys):
+    start = time.monotonic()
+    result = check.softmax(candidate)
+    assert result.mistake == "too-slow" and time.monotonic() - start < 3
+    assert "still running after 0.3 seconds" in result.message
+    assert "It had come to your line" in result.message
+    assert "still here" not in capsys.readouterr().out
+
+
+def test_an_endless_loop_where_a_gradient_is_needed(soon):
+    def candidate(scores):
+        while scores.requires_grad:
+            pass
+        return scores.softmax(-1)
+
+    result = check.softmax(candidate)
+    assert result.mistake == "too-slow" and "inputs that need a gradient" in result.message
+
+
+def test_nothing_of_a_time_limit_is_left_over():
+    for _ in range(30):
+        with pytest.raises(TimeUp):
+            in_time(lambda: forever(None), seconds=0.01)
+        for _ in range(20_000):  # a late one would be raised here
+            pass
+    assert in_time(lambda: 5) == 5
+    deadline = time.monotonic() + 5
+    while threading.active_count() > 1 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert threading.active_count() == 1
+
+
+# Functions that are no plain functions, or answer with something else
+
+
+class Softmax:
+    """A class that computes nothing."""
+
+    def __init__(self, scores):
+        self.scores = scores
+
+
+def keyword_only(*, scores):
+    return scores.softmax(-1)
+
+
+def prints(scores):
+    print("the scores are", scores)
+    return scores.softmax(0)
+
+
+def deletes(scores):
+    result = scores * 0
+    del scores
+    return result
+
+
+def empties(scores):
+    result = scores.softmax(-1)
+    scores.resize_(0)
+    return result
+
+
+def stops_the_kernel(scores):
+    sys.exit(1)
+
+
+def for_ever_deeper(scores):
+    return for_ever_deeper(scores)
+
+
+@pytest.mark.parametrize(
+    "candidate, mistake, says",
+    [
+        (lambda scores: scores, "wrong-value", "got"),
+        (Softmax, "not-a-function", "not a class: `check.softmax(softmax)`"),
+        (nn.Softmax, "not-a-function", "not a class"),
+        (len, "wrong-type", "It returned a value of type int, wanted a torch.Tensor."),
+        (print, "not-attempted", ""),
+        (keyword_only, "raised", "calls your function as `softmax(scores)`, its arguments by position"),
+        (lambda: 1, "raised", "calls your function as `softmax(scores)`, its arguments by position"),
+        (prints, "wrong-axis", ""),
+        (lambda scores: (scores.softmax(-1),), "wrong-type", "a comma after `return` makes a tuple"),
+        (lambda scores: scores.softmax(-1).numpy(), "wrong-type", "Stay with torch all the way"),
+        (lambda scores: np.float64(1), "wrong-type", "type float64"),
+        (lambda scores: [row.softmax(-1) for row in scores], "wrong-type", "`torch.stack` makes one tensor of a list"),
+        (deletes, "wrong-value", "index (0,): got 0"),
+        (empties, "changed-input", "scores"),
+        (stops_the_kernel, "raised", "SystemExit: 1. Your line"),
+        (for_ever_deeper, "raised", "calls itself without end"),
+        ("softmax", "not-a-function", "not its result"),
+    ],
+)
+def test_a_sentence_for_whatever_comes(candidate, mistake, says):
+    result = check.softmax(candidate)
+    assert not result.passed
+    assert says in result.message, result.message
+    assert mistake == result.mistake
+
+
+@pytest.mark.parametrize(
+    "candidate",
+    [
+        nn.Softmax(dim=-1),
+        lambda x, dim=-1: x.softmax(dim),
+        lambda *args, **kwargs: args[0].softmax(-1),
+        staticmethod(lambda scores: scores.softmax(-1)),
+    ],
+)
+def test_whatever_can_be_called_with_the_arguments_may_pass(candidate):
+    assert check.softmax(candidate).passed
+
+
+def test_what_it_printed_is_told_once_and_for_the_input_that_failed(capsys):
+    def candidate(scores):
+        print("shape", tuple(scores.shape))
+        return scores.softmax(-1) + 0.1 * (scores.dim() == 3)
+
+    result = check.softmax(candidate)
+    assert result.mistake == "wrong-value"
+    assert result.message.count("It printed: shape (") == 1 and "float64" not in result.message.split("It printed")[1]
+    assert capsys.readouterr().out == result.message + "\n"
+
+
+def test_switches_that_a_function_turns_are_turned_back():
+    def candidate(scores):
+        torch.set_default_dtype(torch.float64)
+        torch.set_grad_enabled(False)
+        torch.manual_seed(123)
+        sys.setrecursionlimit(5000)
+        return scores
+
+    before, depth = torch.get_rng_state(), sys.getrecursionlimit()
+    check.softmax(candidate)
+    assert torch.get_default_dtype() == torch.float32 and torch.is_grad_enabled()
+    assert torch.equal(torch.get_rng_state(), before) and sys.getrecursionlimit() == depth
+
+
+# Other verdicts
+
+
+@pytest.mark.parametrize("noise", [torch.randn, torch.rand])
+def test_a_result_that_depends_on_the_global_generator(noise):
+    result = check.softmax(lambda scores: scores.softmax(-1) + noise(scores.shape))
+    assert result.mistake == "not-repeatable" and "gives two results" in result.message
+
+
+def test_a_function_that_remembers_the_call_before():
+    calls = []
+
+    def candidate(scores):
+        calls.append(scores)
+        return scores.softmax(-1) if len(calls) <= len(check.softmax.cases()) else scores
+
+    assert check.softmax(candidate).mistake == "not-repeatable"
+
+
+@pytest.mark.parametrize(
+    "change, says",
+    [
+        (lambda t: t.transpose(-2, -1), "The numbers are right, but axes 1 and 2 have changed places."),
+        (lambda t: t.flatten(), "The numbers are right, and in the right order: only the axes"),
+        (lambda t: t[None], "The numbers are right, and in the right order: only the axes"),
+        (lambda t: 2 * t.transpose(-2, -1), "Axes 1 and 2 seem to have changed places."),
+        (lambda t: t[..., :-1], "wanted (3, 4, 6)."),
+    ],
+)
+def test_a_wrong_shape_is_explained(change, says):
+    @exercise(lambda: [(torch.randn(3, 4, 6, generator=torch.Generator().manual_seed(0)),)])
+    def double(x):
+        """Twice x."""
+        return 2 * x
+
+    result = double(lambda x: change(2 * x))
+    assert result.mistake == "wrong-shape" and says in result.message
+
+
+def test_not_implemented_is_no_attempt_only_where_the_learner_says_so():
+    def in_whole_numbers(scores):
+        return scores.long().softmax(-1)  # PyTorch's own NotImplementedError
+
+    result = check.softmax(in_whole_numbers)
+    assert result.mistake == "raised" and "needs numbers with a point" in result.message
+
+
+# Errors in plain words
+
+
+@pytest.mark.parametrize(
+    "line, says",
+    [
+        ("query @ key", "Here 4 meets 5. The last axes of both are 4 long: does the right side want to be transposed?"),
+        ("query.T @ key", "Here 3 meets 5."),
+        ("query.T @ torch.ones(4, 5)", "Both begin with 4: does the left side want to be transposed?"),
+        ("query[None] @ key[None]", "`@` multiplies the last axis of its left side"),
+        ("query.expand(2, 3, 4) @ key.T.expand(3, 4, 5)", "Along axis 0 one tensor has 2 entries and the other 3."),
+        ("query * key", "Along axis 0 one tensor has 3 entries and the other 5."),
+        ("query @ key.T.double()", "Two kinds of numbers meet."),
+        ("query.view(5, 5)", "The new shape (5, 5) must hold exactly 12 entries."),
+        ("query.T.view(12)", "after a transpose the memory is in another order"),
+        ("query if query > 0 else key", "want one yes or no"),
+        ("float(query)", "want one number"),
+        ("query.sum(2)", "The tensor has 2 axes, -2 to 1; there is no axis 2."),
+        ("query[9]", "Axis 0 has 3 entries, counted from 0; there is no number 9."),
+        ("query[0, 0, 0]", "It has 2 axes"),
+        ("quer @ key.T", "Python doesn't know `quer`"),
+        ("query[None].t()", "`.t()` knows matrices only."),
+        ("torch.sqrt(4)", "`torch.sqrt` wants a tensor."),
+        ("torch.softmax(query)", "say dim=..."),
+        ("torch.einsum('ij,jk->ik', query, key)", "In einsum each letter is one axis"),
+        ("torch.cat([query, key[:, :2]])", "put equal shapes together"),
+        ("query.masked_fill(query, 0)", "A mask is yes and no"),
+        ("query(key)", "Round brackets call a function, and this is a Tensor."),
+        ("query.dott(key)", "A Tensor has nothing called `dott`"),
+        ("query @ [1.0] ", "A Tensor and a list can't be put together"),
+        ("None @ key.T", "Something is None where a tensor should be"),
+        ("1 / 0", "A divisor is 0"),
+    ],
+)  # fmt: skip
+def test_an_error_is_read_in_plain_words(line, says):
+    one = Exercise(check.dot_product_scores.reference, lambda: [(torch.randn(3, 4), torch.randn(5, 4))])
+    result = one(lambda query, key: eval(line, {"torch": torch, "query": query, "key": key}))
+    assert result.mistake == "raised"
+    assert says in result.message, result.message
+
+
+def test_numpy_where_a_gradient_is_needed_is_read_in_plain_words():
+    message = check.softmax(lambda scores: torch.from_numpy(np.exp(scores.numpy())).softmax(-1).log()).message
+    assert "NumPy" in check.softmax(lambda scores: torch.from_numpy(scores.numpy()).softmax(-1)).message, message
+
+
+# Hints: the next one each time
+
+
+def doubled() -> Exercise:
+    @exercise(lambda: [(torch.tensor([1.0, 3.0]),), (torch.tensor([[2.5]]),)], gradients=False)
+    def double(x):
+        """Twice x."""
+        return 2 * x
+
+    double.mistake("squared", ("Hint one.", "Hint two.", "Hint three."), lambda x: x * x)
+    double.mistake("negative", "Look at the sign.", lambda x: -2 * x)
+    double.mistake("shifted", "Look at zero.", lambda x: 2 * x + 1)
+    double.together(
+        lambda sign=1, shift=0: lambda x: sign * 2 * x + shift, {"negative": {"sign": -1}, "shifted": {"shift": 1}}
+    )
+    return double
+
+
+def test_each_failure_of_the_same_kind_gives_the_next_hint():
+    double = doubled()
+    messages = [double(lambda x: x**2).message for _ in range(4)]
+    assert [[f"Hint {n}." in message for n in ("one", "two", "three")] for message in messages] == [
+        [True, False, False],
+        [True, True, False],
+        [True, True, True],
+        [True, True, True],
+    ]
+    assert "Hint two." not in (double(lambda x: -2 * x).message + double(lambda x: x**2).message)
+
+
+def test_a_pass_or_forget_starts_the_hints_anew():
+    double = doubled()
+    for anew in (lambda: double(lambda x: x + x), double.forget):
+        double(lambda x: x**2)
+        anew()
+        assert "Hint two." not in double(lambda x: x**2).message
+
+
+def test_the_same_unknown_failure_twice_gives_a_way_to_find_it():
+    double = doubled()
+    assert "by hand" not in double(lambda x: 3 * x).message
+    assert "by hand" in double(lambda x: 3 * x).message
+
+
+def test_two_mistakes_at_once_are_both_named():
+    result = doubled()(lambda x: 1 - x - x)
+    assert result.mistake == "negative and shifted"
+    assert "1. Look at the sign." in result.message and "2. Look at zero." in result.message
+
+
+def test_mistakes_that_need_the_same_option_are_not_put_together():
+    double = doubled()
+    double.together(lambda sign=1: lambda x: 2 * sign * x, {"negative": {"sign": -1}, "shifted": {"sign": 2}})
+    assert list(double.pairs()) == []
+
+
+# What is shown
+
+
+def test_a_pass_says_what_was_proved_and_shows_something():
+    double = doubled()
+
+    @double.sight
+    def _(function):
+        from course_utils import show
+
+        return show.matrix(function(torch.tensor([4.0])), title="twice 4")
+
+    result = double(lambda x: x + x)
+    assert "Equal to the course's version on 2 inputs (float32 to 2e-04); no input was changed." in result.message
+    assert "twice 4" in result.message and "8.00" in result.message
+
+
+@pytest.mark.parametrize("sight", [lambda function: 1 / 0, lambda function: sys.exit()])
+def test_a_sight_that_fails_spoils_nothing(sight):
+    double = doubled()
+    double.sight(sight)
+    assert double(lambda x: x + x).passed
+
+
+def test_in_a_notebook_text_and_html_are_published(monkeypatch):
+    import IPython.display
+
+    shown = []
+    monkeypatch.setattr(output, "in_notebook", lambda: True)
+    monkeypatch.setattr(IPython.display, "publish_display_data", shown.append)
+    result = doubled()(lambda x: x + (1 if x.numel() > 1 else 0) * x)
+    (data,) = shown
+    assert data["text/plain"] == result.message
+    html = data["text/html"]
+    assert 'role="status"' in html and "<strong>double: not yet right.</strong>" in html
+
+
+def test_a_verdict_cannot_smuggle_html():
+    html = output.as_html("name: passed. <script>alert(1)</script> `a < b`", "passed")
+    assert "<script>" not in html and "<code>a &lt; b</code>" in html
+
+
+def luminance(colour: str) -> float:
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    return sum(
+        w * (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4)
+        for w, p in zip((0.2126, 0.7152, 0.0722), parts, strict=True)
+    )
+
+
+@pytest.mark.parametrize("background", ["#ffffff", "#111111"])
+@pytest.mark.parametrize("bar", output.BARS.values())
+def test_the_bars_can_be_seen_on_light_and_dark(bar, background):
+    """WCAG 2.1, 1.4.11: 3 to 1 for graphics. Text has the page's own colour."""
+    lighter, darker = sorted((luminance(bar.split()[1]), luminance(background)), reverse=True)
+    assert (lighter + 0.05) / (darker + 0.05) >= 3
+
+
+def test_a_verdict_is_told_by_more_than_colour():
+    assert len({bar.split()[0] for bar in output.BARS.values()}) == len(output.BARS)
+
+
+# Progress
+
+
+@pytest.fixture
+def file(tmp_path, monkeypatch):
+    path = tmp_path / "somewhere" / "progress.jsonl"
+    monkeypatch.setenv("COURSE_PROGRESS", str(path))
+    return path
+
+
+def test_a_pass_is_written_down_once(file):
+    assert not check.softmax(lambda scores: scores).passed and not file.exists()
+    for _ in range(2):
+        check.softmax(lambda scores: scores.softmax(-1))
+    (line,) = filter(None, file.read_text().splitlines())
+    entry = json.loads(line)
+    assert entry["exercise"] == "softmax" and re.fullmatch(r"\d{4}-\d\d-\d\d", entry["passed"])
+    assert check.progress().passed == {"softmax": entry["passed"]}
+
+
+def test_progress_lists_every_exercise_with_its_lesson(file):
+    check.attend(torch.matmul)
+    seen = check.progress()
+    assert seen.exercises.keys() == check.EXERCISES.keys() and seen.exercises["softmax"] == "01"
+    assert f"1 of {len(check.EXERCISES)} exercises passed." in repr(seen) and str(file) in repr(seen)
+    html = seen._repr_html_()
+    assert "<th" in html and "not yet" in html
+
+
+def test_damaged_lines_cost_nothing_but_themselves(file):
+    file.parent.mkdir()
+    good = json.dumps({"exercise": "softmax", "passed": "2026-01-01"})
+    file.write_bytes(b'\xff\xfe{"exerc\n[1, 2]\n{"passed": 3}\n' + good.encode() + b'\n{"exercise": "att')
+    passes.record("attend")
+    assert passes.passed().keys() == {"softmax", "attend"}
+
+
+def test_several_kernels_can_write_at_once(file):
+    code = "from course_utils.checks import passes; [passes.record(f'{n}') for n in range(40)]"
+    kernels = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(2)]
+    assert [kernel.wait() for kernel in kernels] == [0, 0]
+    assert passes.passed().keys() == {str(n) for n in range(40)}
+
+
+@pytest.mark.parametrize("setting", ["off", "OFF", "0"])
+def test_nothing_is_written_where_it_is_switched_off(setting, monkeypatch, tmp_path):
+    monkeypatch.setattr(passes, "DEFAULT", tmp_path / "progress.jsonl")
+    monkeypatch.setenv("COURSE_PROGRESS", setting)
+    passes.record("softmax")
+    assert list(tmp_path.iterdir()) == [] and passes.path() is None
+    assert "Nothing is written down" in repr(check.progress())
+
+
+def test_without_a_setting_the_file_lies_in_the_home_folder(monkeypatch):
+    monkeypatch.delenv("COURSE_PROGRESS")
+    assert passes.path() == Path.home() / ".attention-by-hand" / "progress.jsonl"
+
+
+def test_a_file_that_cannot_be_written_or_read_disturbs_nobody(tmp_path, monkeypatch):
+    (tmp_path / "a_file").write_text("no folder")
+    monkeypatch.setenv("COURSE_PROGRESS", str(tmp_path / "a_file" / "progress.jsonl"))
+    assert check.softmax(lambda scores: scores.softmax(-1)).passed
+    monkeypatch.setenv("COURSE_PROGRESS", str(tmp_path))
+    assert check.softmax(lambda scores: scores.softmax(-1)).passed
+    assert "can't be read" in repr(check.progress())
+
+
+# The longer story
+
+
+def test_the_story_of_a_mistake_shows_what_it_does_to_the_numbers():
+    story = check.explain("no-scale")
+    assert "In scaled_dot_product_attention:" in repr(story)
+    assert re.search(r"right is \(-?\d.*with this mistake it is \(-?\d", repr(story))
+    assert story._repr_html_().startswith("<div")
+
+
+@pytest.mark.parametrize("slug", sorted({slug for each in check.EXERCISES.values() for slug in each.mistakes}))
+def test_every_known_mistake_has_a_story(slug):
+    story = repr(check.explain(slug))
+    knowing = [each for each in check.EXERCISES.values() if slug in each.mistakes]
+    for each in knowing:
+        assert f"In {each.name}:" in story and each.mistakes[slug].hints[0] in story
+    assert story.count("with this mistake it is") == len(knowing)
+
+
+@pytest.mark.parametrize("slug, near", [("no-scal", "did you mean 'no-scale'"), ("qqqq", "got 'qqqq'"), (5, "got 5")])
+def test_a_mistake_that_nobody_knows(slug, near):
+    with pytest.raises(ValueError, match="slug must be a mistake that a check has named") as error:
+        check.explain(slug)
+    assert near in str(error.value)
+
+
+def test_importing_the_checks_needs_no_progress_file():
+    environment = {**os.environ, "COURSE_PROGRESS": "/nowhere/at/all"}
+    subprocess.run([sys.executable, "-c", "import course_utils.checks"], check=True, env=environment)
