@@ -15,7 +15,7 @@ import torch
 from torch import nn
 
 from course_utils import check
-from course_utils.checks import limits, output, passes
+from course_utils.checks import limits, output, passes, stories
 from course_utils.checks.engine import Exercise, exercise
 from course_utils.checks.limits import TimeUp, in_time
 
@@ -511,6 +511,29 @@ def test_a_mistake_that_nobody_knows(slug, near):
     with pytest.raises(ValueError, match="slug must be a mistake that a check has named") as error:
         check.explain(slug)
     assert near in str(error.value)
+
+
+def headings() -> list[str]:
+    clinic = json.loads((Path(__file__).parent.parent / "notebooks" / stories.CLINIC).read_text(encoding="utf-8"))
+    text = "\n".join("".join(cell["source"]) for cell in clinic["cells"] if cell["cell_type"] == "markdown")
+    return re.findall(r"^### (Patient .*)$", text, flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize("patient", stories.PATIENTS, ids=lambda patient: patient.heading)
+def test_every_patient_is_in_the_bug_clinic_and_its_mistakes_are_known(patient):
+    assert patient.heading in headings()
+    assert set(patient.slugs) <= {slug for each in check.EXERCISES.values() for slug in each.mistakes}
+
+
+def test_no_mistake_has_two_patients():
+    slugs = [slug for patient in stories.PATIENTS for slug in patient.slugs]
+    assert len(slugs) == len(set(slugs))
+
+
+def test_the_story_links_to_its_patient():
+    html = check.explain("no-scale")._repr_html_()
+    assert 'href="15_bug_clinic.ipynb#Patient-1-%C2%B7-The-missing-square-root"' in html
+    assert "Patient 1 · The missing square root." in repr(check.explain("no-scale"))
 
 
 def test_importing_the_checks_needs_no_progress_file():
