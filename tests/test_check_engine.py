@@ -329,6 +329,7 @@ def test_each_failure_of_the_same_kind_gives_the_next_hint():
         [True, True, True],
         [True, True, True],
     ]
+    assert all('`check.explain("squared", "double")`' in message for message in messages[1:])
     assert "Hint two." not in (double(lambda x: -2 * x).message + double(lambda x: x**2).message)
 
 
@@ -440,6 +441,10 @@ def test_a_pass_is_written_down_once(file):
     assert check.progress().passed == {"softmax": entry["passed"]}
 
 
+def test_a_demonstration_does_not_count(file):
+    assert check.softmax(lambda scores: scores.softmax(-1), record=False).passed and not file.exists()
+
+
 def test_progress_lists_every_exercise_with_its_lesson(file):
     check.attend(torch.matmul)
     seen = check.progress()
@@ -499,18 +504,26 @@ def test_the_story_of_a_mistake_shows_what_it_does_to_the_numbers():
 
 @pytest.mark.parametrize("slug", sorted({slug for each in check.EXERCISES.values() for slug in each.mistakes}))
 def test_every_known_mistake_has_a_story(slug):
-    story = repr(check.explain(slug))
     knowing = [each for each in check.EXERCISES.values() if slug in each.mistakes]
     for each in knowing:
+        story = repr(check.explain(slug, each.name))
         assert f"In {each.name}:" in story and each.mistakes[slug].hints[0] in story
-    assert story.count("with this mistake it is") == len(knowing)
+        assert "with this mistake it is" in story
+    assert all(each.name in repr(check.explain(slug)) for each in knowing)
 
 
 @pytest.mark.parametrize("slug, near", [("no-scal", "did you mean 'no-scale'"), ("qqqq", "got 'qqqq'"), (5, "got 5")])
 def test_a_mistake_that_nobody_knows(slug, near):
-    with pytest.raises(ValueError, match="slug must be a mistake that a check has named") as error:
+    with pytest.raises(ValueError, match="slug must be a mistake that a check knows") as error:
         check.explain(slug)
     assert near in str(error.value)
+
+
+def test_a_mistake_that_this_exercise_does_not_know():
+    with pytest.raises(ValueError, match="that the check of softmax knows, got 'no-scale'"):
+        check.explain("no-scale", "softmax")
+    with pytest.raises(ValueError, match="exercise must be one of .*attend.*, got 'softmaxx'"):
+        check.explain("no-scale", "softmaxx")
 
 
 def headings() -> list[str]:

@@ -62,10 +62,12 @@ def progress() -> Progress:
     return overview({name: each.reference.__module__.split("_")[-1] for name, each in EXERCISES.items()})
 
 
-def explain(slug: str) -> stories.Story:
+def explain(slug: str, exercise: str | None = None) -> stories.Story:
     """The longer story of a mistake that a check has named: what it does to the numbers, and where to read on.
 
+    Several exercises may know a mistake of this name; ``exercise`` says in which one you made it.
+
     Raises:
-        ValueError: no check knows a mistake of this name.
+        ValueError: no check knows a mistake of this name, or there is no such exercise.
     """
-    return stories.tell(slug, EXERCISES)
+    return stories.tell(slug, exercise, EXERCISES)

@@ -138,8 +138,11 @@ class Exercise:
             if not self._options[one].keys() & self._options[other].keys():
                 yield (one, other), self._build(**self._options[one], **self._options[other])
 
-    def __call__(self, candidate: Callable | None = None) -> CheckResult:
-        """Check ``candidate``, show the verdict and return it. Raises nothing but the learner's own interrupt."""
+    def __call__(self, candidate: Callable | None = None, *, record: bool = True) -> CheckResult:
+        """Check ``candidate``, show the verdict and return it. Raises nothing but the learner's own interrupt.
+
+        With ``record=False`` a pass does not count in ``check.progress()``.
+        """
         try:
             with warnings.catch_warnings(), torch.enable_grad(), torch.random.fork_rng(devices=[]):
                 warnings.simplefilter("ignore")
@@ -148,15 +151,16 @@ class Exercise:
             raise
         except BaseException as error:  # a result too strange to be looked at
             verdict = "wrong-type", f"What your function returned can't be compared: {error_text(error)}"
-        return self._passed(candidate) if verdict is None else self._failed(*verdict)
+        return self._passed(candidate, record) if verdict is None else self._failed(*verdict)
 
     def forget(self) -> None:
         """The next failure counts as the first of its kind."""
         self._last, self._times = None, 0
 
-    def _passed(self, candidate: Callable) -> CheckResult:
+    def _passed(self, candidate: Callable, record: bool) -> CheckResult:
         self.forget()
-        passes.record(self.name)
+        if record:
+            passes.record(self.name)
         message = f"{self.name}: passed. {self._proof()}"
         result, seen = CheckResult(True, None, message, candidate), self._seen(candidate)
         if seen is not None:
@@ -178,11 +182,10 @@ class Exercise:
         """The next hint, for the second and every further failure of the same kind."""
         if self._times < 2:
             return ""
-        hints = [hint for name in slug.replace(" and ", " or ").split(" or ") for hint in self._next_hints(name)]
-        return "\n".join(f"One more hint: {hint}" for hint in hints) or AGAIN.get(slug, "")
-
-    def _next_hints(self, slug: str) -> tuple[str, ...]:
-        return self.mistakes[slug].hints[1 : self._times] if slug in self.mistakes else ()
+        known = [name for name in slug.replace(" and ", " or ").split(" or ") if name in self.mistakes]
+        hints = [f"One more hint: {hint}" for name in known for hint in self.mistakes[name].hints[1 : self._times]]
+        stories = [f'The longer story: `check.explain("{name}", "{self.name}")`.' for name in known]
+        return "\n".join(hints + stories) or AGAIN.get(slug, "")
 
     def _seen(self, candidate: Callable) -> Any:
         if self._sight is None:

@@ -51,6 +51,10 @@ def record(exercise: str) -> None:
         pass
 
 
+def _short(file: Path) -> str:
+    return f"~/{file.relative_to(Path.home())}" if file.is_relative_to(Path.home()) else str(file)
+
+
 @dataclass(repr=False)
 class Progress:
     """What ``progress()`` returns: ``passed`` (exercise: day) of ``exercises`` (exercise: lesson)."""
@@ -82,6 +86,6 @@ def overview(exercises: dict[str, str]) -> Progress:
     if file is None:
         return Progress(exercises, {}, 'Nothing is written down: COURSE_PROGRESS says "off".')
     try:
-        return Progress(exercises, passed(), f"This is kept in {file}; delete that file to start anew.")
+        return Progress(exercises, passed(), f"This is kept in {_short(file)}; delete that file to start anew.")
     except OSError as error:
         return Progress(exercises, {}, f"{file} can't be read: {error.strerror or error}.")

@@ -187,20 +187,24 @@ class Story:
         return f"{text}<p>Read on in the bug clinic: {link}.</p>"
 
 
-def tell(slug: str, exercises: dict[str, Exercise]) -> Story:
-    """The story of ``slug``, from every exercise that knows it. Raises ValueError if none does."""
-    knowing = [each for each in exercises.values() if slug in each.mistakes]
+def tell(slug: str, exercise: str | None, exercises: dict[str, Exercise]) -> Story:
+    """The story of ``slug`` in ``exercise``, or in the first that knows it. Raises ValueError if there is none."""
+    if exercise is not None and exercise not in exercises:
+        raise ValueError(f"exercise must be one of {', '.join(exercises)}, got {exercise!r}")
+    knowing = [each for each in exercises.values() if slug in each.mistakes and exercise in (None, each.name)]
     if not knowing:
         known = sorted({name for each in exercises.values() for name in each.mistakes})
         near = get_close_matches(str(slug), known)
         raise ValueError(
-            f"slug must be a mistake that a check has named, got {slug!r}"
+            f"slug must be a mistake that {f'the check of {exercise}' if exercise else 'a check'} knows, got {slug!r}"
             + (f"; did you mean {' or '.join(map(repr, near))}?" if near else "")
         )
     patient = next((each for each in PATIENTS if slug in each.slugs), None)
     paragraphs = [f"{slug}." if patient is None else f"{slug}. {patient.story}"]
-    for each in knowing:
-        paragraphs += [f"In {each.name}: {' '.join(each.mistakes[slug].hints)}", *_numbers(each, slug)]
+    told, *others = knowing
+    paragraphs += [f"In {told.name}: {' '.join(told.mistakes[slug].hints)}", *_numbers(told, slug)]
+    if others:
+        paragraphs.append(f"Also a mistake in {', '.join(each.name for each in others)}.")
     return Story(slug, paragraphs, patient)
 
 
