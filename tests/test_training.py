@@ -57,16 +57,17 @@ def random_masked_lm(**sizes):
 # Masking
 
 
-def test_masking_is_15_percent_and_80_10_10():
+@pytest.mark.parametrize("asked_for, expected", [({}, 0.15), ({"share": 0.25}, 0.25)])
+def test_masking_takes_its_share_and_80_10_10_of_it(asked_for, expected):
     ids = torch.randint(5, 1000, (400, 50))
     special = torch.zeros_like(ids, dtype=torch.bool)
     special[:, 0] = True
     before = ids.clone()
-    inputs, labels = mask_tokens(ids, special, 4, 1000, torch.Generator().manual_seed(0))
+    inputs, labels = mask_tokens(ids, special, 4, 1000, torch.Generator().manual_seed(0), **asked_for)
     asked = labels != NOT_ASKED
     assert torch.equal(ids, before) and not asked[:, 0].any()
     assert torch.equal(labels[asked], ids[asked]) and torch.equal(inputs[~asked], ids[~asked])
-    assert abs(asked[:, 1:].float().mean() - 0.15) < 0.01
+    assert abs(asked[:, 1:].float().mean() - expected) < 0.01
     kept, masked = inputs[asked] == ids[asked], inputs[asked] == 4
     assert abs(masked.float().mean() - 0.8) < 0.03 and abs(kept.float().mean() - 0.1) < 0.03
 
@@ -82,6 +83,8 @@ def test_masking_says_what_it_wants():
         mask_tokens(torch.ones(2, 3).long(), torch.ones(2, 3).long(), 4, 50)
     with pytest.raises(ValueError, match=r"special has shape \(3,\); expected that of ids, \(2, 3\)"):
         mask_tokens(torch.ones(2, 3).long(), torch.ones(3).bool(), 4, 50)
+    with pytest.raises(ValueError, match=r"share must lie in \(0, 1\], got 15"):
+        mask_tokens(torch.ones(2, 3).long(), torch.ones(2, 3).bool(), 4, 50, share=15)
 
 
 # The model and its export
@@ -197,9 +200,9 @@ def test_a_damaged_checkpoint_is_named_and_kept(tmp_path, vocabulary):
 def test_a_checkpoint_of_another_training(tmp_path, vocabulary):
     train(tmp_path, vocabulary, stop_at=2)
     with pytest.raises(
-        ValueError, match=r"belongs to a training with \{'seed': 0\}; use the same settings, or --fresh"
+        ValueError, match=r"belongs to a training with \{'seed': 1\}; use the same settings, or --fresh"
     ):
-        train(tmp_path, vocabulary, TINY | {"seed": 1})
+        train(tmp_path, vocabulary, TINY | {"seed": 2})
     with pytest.raises(ValueError, match="belongs to another vocabulary"):
         train(tmp_path, [*vocabulary, "##more"])
 

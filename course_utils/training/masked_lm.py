@@ -30,15 +30,18 @@ def mask_tokens(
     mask_id: int,
     vocab_size: int,
     generator: torch.Generator | None = None,
+    share: float = 0.15,
 ) -> tuple[Int[Tensor, "batch length"], Int[Tensor, "batch length"]]:
-    """Chooses 15% of the tokens; of these 80% become [MASK], 10% a random word, 10% stay. ``ids`` is not changed.
+    """Chooses ``share`` of the tokens; of these 80% become [MASK], 10% a random word, 10% stay. ``ids`` is not changed.
 
     ``special`` marks what is never touched. Returns ``(inputs, labels)``; labels are ``NOT_ASKED`` at all other tokens.
 
     Raises:
         TypeError: ``special`` is not boolean.
-        ValueError: ``special`` has another shape than ``ids``.
+        ValueError: ``special`` has another shape than ``ids``, or ``share`` lies outside (0, 1].
     """
+    if not 0 < share <= 1:
+        raise ValueError(f"share must lie in (0, 1], got {share}")
     if special.dtype != torch.bool:
         raise TypeError(f"special must be a boolean tensor, got {special.dtype}")
     if special.shape != ids.shape:
@@ -47,7 +50,7 @@ def mask_tokens(
     def chance() -> Tensor:
         return torch.rand(ids.shape, generator=generator)
 
-    chosen = ~special & (chance() < 0.15)
+    chosen = ~special & (chance() < share)
     what = chance()
     inputs = torch.where(chosen & (what < 0.8), mask_id, ids)
     random_words = torch.randint(0, vocab_size, ids.shape, generator=generator, dtype=ids.dtype)
