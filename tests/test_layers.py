@@ -79,7 +79,21 @@ def test_gradients():
         (lambda: LayerNorm(0), ValueError, "d_model must be at least 1, got 0"),
         (lambda: LayerNorm(4)(torch.ones(2, 3)), ValueError, r"x has shape \(2, 3\); expected its last axis to be 4"),
         (lambda: LayerNorm(4)(torch.ones(2, 4).long()), TypeError, "x must have a floating-point dtype"),
-        (lambda: layer_norm(torch.ones(3), torch.ones(4), torch.ones(4), 1e-5), ValueError, "expected its last axis"),
+        (
+            lambda: layer_norm(torch.ones(3), torch.ones(4), torch.ones(4), 1e-5),
+            ValueError,
+            r"x has shape \(3,\); expected its last axis to be 4",
+        ),
+        (
+            lambda: layer_norm(torch.ones(4), torch.ones(4).double(), torch.ones(4), 1e-5),
+            TypeError,
+            "gain has dtype torch.float64, but x has torch.float32",
+        ),
+        (
+            lambda: layer_norm(torch.ones(4), torch.ones(4), torch.ones(4).double(), 1e-5),
+            TypeError,
+            "bias has dtype torch.float64, but x has torch.float32",
+        ),
         (
             lambda: LayerNorm(4)(torch.ones(4).double()),
             TypeError,
