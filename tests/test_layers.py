@@ -78,6 +78,7 @@ def test_gradients():
     [
         (lambda: LayerNorm(0), ValueError, "d_model must be at least 1, got 0"),
         (lambda: LayerNorm(4)(torch.ones(2, 3)), ValueError, r"x has shape \(2, 3\); expected its last axis to be 4"),
+        (lambda: LayerNorm(4)(torch.tensor(1.0)), ValueError, r"x has shape \(\); expected its last axis to be 4"),
         (lambda: LayerNorm(4)(torch.ones(2, 4).long()), TypeError, "x must have a floating-point dtype"),
         (
             lambda: layer_norm(torch.ones(3), torch.ones(4), torch.ones(4), 1e-5),
