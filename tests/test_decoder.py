@@ -240,19 +240,21 @@ def test_a_step_copies_no_old_keys_and_projects_the_memory_once():
 def test_reordered_rows_go_on_from_the_row_they_were(seen):
     decoder, x, memory = decoder_and_input(batch=3)
     rows = torch.tensor([2, 0, 0])
+    expected = decoder(x[rows, : seen + 1], memory[rows]).last_hidden_state[:, seen:]
+    unmoved = decoder(x[:, : seen + 1], memory).last_hidden_state[:, seen:]
     cache = KeyValueCache(2, 5)
     cache.reorder(rows)  # still empty: nothing to reorder
     decoder(x[:, :seen], memory, cache=cache)
     cache.reorder(rows)
+    decoder.layers[0].cross_attention.w_k.register_forward_hook(lambda *_: pytest.fail("projects the memory again"))
     out = decoder(x[rows, seen : seen + 1], memory[rows], cache=cache).last_hidden_state
-    expected = decoder(x[rows, : seen + 1], memory[rows]).last_hidden_state[:, seen:]
     assert_close(out, expected, atol=1e-12, rtol=0)
-    assert not torch.allclose(out, decoder(x[:, : seen + 1], memory).last_hidden_state[:, seen:])
+    assert not torch.allclose(out, unmoved)
 
 
 def cached(batch=2, source=4, n_layers=2, steps=1, max_length=3, **options):
     """Uses a cache for ``steps`` tokens, then once more for another batch or memory."""
-    decoder, x, memory = decoder_and_input(n_layers=2)
+    decoder, x, memory = decoder_and_input(n_layers=2, n_heads=4)
     cache = KeyValueCache(n_layers, max_length)
     with torch.no_grad():
         decoder(x[:, :steps], memory, cache=cache)
@@ -283,6 +285,11 @@ X = torch.ones(2, 5, 8)
             r"target_mask has shape \(5, 5\); expected \(batch, length\), here \(2, 5\)",
         ),
         (
+            lambda: Decoder(1, 8, 2, 16)(X, X, target_mask=[[True] * 5] * 2),
+            TypeError,
+            r"target_mask must be a boolean tensor \(True = a real token\), got list",
+        ),
+        (
             lambda: Decoder(1, 8, 2, 16)(X, X, memory_mask=torch.ones(2, 5)),
             TypeError,
             r"memory_mask must be a boolean tensor \(True = a real token\), got torch.float32",
@@ -303,7 +310,11 @@ X = torch.ones(2, 5, 8)
         (lambda: cached(source=3), ValueError, "cache holds a memory of length 4, got one of 3"),
         (lambda: cached(causal=False), ValueError, "cache needs causal=True"),
         (lambda: cached(target_mask=torch.ones(2, 1).bool()), ValueError, r"target_mask has shape \(2, 1\).*\(2, 2\)"),
-        (lambda: Decoder(1, 8, 2, 16)(X, X, cache=KeyValueCache(1, 9)), ValueError, r"under torch.no_grad\(\)"),
+        (
+            lambda: Decoder(1, 8, 2, 16)(X, X, cache=KeyValueCache(1, 9)),
+            ValueError,
+            r"^a cache .* under torch.no_grad\(\)$",
+        ),
     ],
 )
 def test_bad_input(call, error, message):

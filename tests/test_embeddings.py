@@ -40,6 +40,7 @@ def test_the_product_of_two_positions_depends_on_their_distance_only(k, p):
     [
         (4, 3, ValueError, "d_model must be even .* got 3"),
         (0, 4, ValueError, "length must be at least 1, got 0"),
+        (4, 0, ValueError, "d_model must be at least 1, got 0"),
         (4.0, 4, TypeError, "length must be an int, got float"),
     ],
 )

@@ -168,6 +168,8 @@ def test_later_target_tokens_change_nothing_and_the_source_changes_everything():
     assert ((model(source_ids, later)[:, 3:] - expected[:, 3:]).abs().amax(-1) > 1e-6).all()
     assert ((model(other, target_ids) - expected).abs().amax(-1) > 1e-6).all()
     memory = model.encode(source_ids).last_hidden_state
+    scores, out = model.decode(target_ids, memory)
+    assert torch.equal(scores, expected) and out.self_attention_weights is None is out.cross_attention_weights
     free = model.decode(target_ids, memory, causal=False)[0] - model.decode(later, memory, causal=False)[0]
     assert (free.abs().amax(-1) > 1e-6).all()
 
@@ -252,6 +254,17 @@ def test_a_search_hands_the_decoder_only_the_newest_token_unless_told_otherwise(
     search(model, source_ids, BOS, EOS, 5, use_cache=False)
     assert len(with_cache) > 1 and set(with_cache) == {1}
     assert handed == list(range(1, len(with_cache) + 1))
+
+
+@pytest.mark.parametrize("search", [greedy_decode, beam_search])
+@pytest.mark.parametrize("bos_id, eos_id", [(0, 6), (6, 0)])
+def test_any_word_may_be_the_first_or_the_last_and_a_target_may_fill_the_positions(search, bos_id, eos_id):
+    model = small()
+    with torch.no_grad():
+        model.output.weight[eos_id] = 0
+        model.decoder.layers[-1].norm3.bias[:] = 9 * model.output.weight[1]  # word 1 again and again
+    out = search(model, torch.randint(0, 9, (2, 12)), bos_id, eos_id, 12)
+    assert out.ids.tolist() == [[1] * 12] * 2
 
 
 def test_a_beam_is_4_wide_and_its_penalty_is_0_6_unless_told_otherwise():
