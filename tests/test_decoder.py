@@ -221,7 +221,7 @@ def test_with_a_cache_the_tokens_may_come_in_parts(dtype, parts, masked, norm_fi
 
 @torch.no_grad()
 def test_a_step_copies_no_old_keys_and_projects_the_memory_once():
-    decoder, x, memory = decoder_and_input()
+    decoder, x, memory = decoder_and_input(source=3)
     cache = KeyValueCache(2, 5)
     projected = []
     decoder.layers[0].cross_attention.w_k.register_forward_hook(lambda *_: projected.append(1))
@@ -307,8 +307,8 @@ X = torch.ones(2, 5, 8)
         (lambda: cached(steps=3), ValueError, "cache has room for 3 tokens and holds 3; got 1 more"),
         (lambda: cached(steps=5), ValueError, "cache has room for 3 tokens and holds 0; got 5 more"),
         (lambda: cached(n_layers=3), ValueError, "cache has 3 layers, the decoder 2; expected the same"),
-        (lambda: cached(source=3), ValueError, "cache holds a memory of length 4, got one of 3"),
-        (lambda: cached(causal=False), ValueError, "cache needs causal=True"),
+        (lambda: cached(source=3), ValueError, "length 4, got one of 3; expected a new cache for each memory$"),
+        (lambda: cached(causal=False), ValueError, "^cache needs causal=True"),
         (lambda: cached(target_mask=torch.ones(2, 1).bool()), ValueError, r"target_mask has shape \(2, 1\).*\(2, 2\)"),
         (
             lambda: Decoder(1, 8, 2, 16)(X, X, cache=KeyValueCache(1, 9)),

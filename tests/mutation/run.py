@@ -57,5 +57,5 @@ if __name__ == "__main__":
     if not only:
         shutil.rmtree(ROOT / "mutants", ignore_errors=True)
     surroundings = os.environ | {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-    subprocess.run([MUTMUT, "run", "--max-children", "1", *only], cwd=ROOT, env=surroundings, check=True)
+    subprocess.run([MUTMUT, "run", *only], cwd=ROOT, env=surroundings, check=True)
     sys.exit(report() < ENOUGH)
