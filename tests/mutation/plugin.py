@@ -5,11 +5,15 @@ import json
 import os
 from pathlib import Path
 
-from hypothesis import Phase, settings
+from hypothesis import HealthCheck, Phase, settings
 
-# The mutation run has no use for a smaller example of a failure.
 settings.register_profile(
-    "mutation", deadline=None, max_examples=25, derandomize=True, phases=[Phase.explicit, Phase.generate]
+    "mutation",
+    deadline=None,
+    max_examples=25,
+    derandomize=True,
+    phases=[Phase.explicit, Phase.generate],  # a failure is enough: no search for a smaller one
+    suppress_health_check=[HealthCheck.too_slow],  # a busy machine kills no mutant
 )
 
 TESTED_BY = {"generation": "transformer"}  # all others by the file of their own name; _expect, without one, by all

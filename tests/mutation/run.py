@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent.parent
+MUTMUT = str(Path(sys.executable).with_name("mutmut"))
 ENOUGH = 0.95
 KILLED, OUT_OF_TIME, SURVIVED = (1, 3), (24, -24, 36, 152), 0  # exit codes of a mutant's tests
 
@@ -31,7 +32,7 @@ def report() -> float:
     for module, codes in outcomes().items():
         timeouts = sum(code in OUT_OF_TIME for code in codes.values())
         killed = sum(code in KILLED for code in codes.values()) + timeouts
-        survived = sum(code == SURVIVED and code is not None for code in codes.values())
+        survived = sum(code == SURVIVED for code in codes.values())
         row = [len(codes), killed, timeouts, survived, len(codes) - killed - survived]
         total = [a + b for a, b in zip(total, row, strict=True)]
         alive += [name for name, code in codes.items() if code not in KILLED + OUT_OF_TIME]
@@ -49,8 +50,6 @@ def print_row(module: str, row: list[int]) -> None:
     share = f"{100 * killed / mutants:.1f} %"
     print(f"{module:12} {mutants:7} {killed:7} {timeouts:13} {survived:9} {other:6}  {share:>7}")
 
-
-MUTMUT = str(Path(sys.executable).with_name("mutmut"))
 
 if __name__ == "__main__":
     only = sys.argv[1:]
