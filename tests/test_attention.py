@@ -150,6 +150,18 @@ def test_without_positions_attention_does_not_know_the_order():
     assert difference.abs().max() > 1e-3
 
 
+def test_multi_head_attention_may_do_without_biases():
+    assert [name for name, _ in MultiHeadAttention(8, 2, bias=False).named_parameters()] == [
+        f"w_{role}.weight" for role in "qkvo"
+    ]
+
+
+def test_in_two_parts_attention_gives_no_weights_either_unless_asked():
+    attention, x = MultiHeadAttention(8, 2), torch.randn(1, 3, 8)
+    output, weights = attention.attend(x, *attention.project_key_value(x, x))
+    assert weights is None and torch.equal(output, attention(x, x, x)[0])
+
+
 def test_multi_head_gradients():
     attention = MultiHeadAttention(4, 2).double()
     x = torch.randn(2, 3, 4, dtype=torch.float64, requires_grad=True)
@@ -163,10 +175,13 @@ BAD_QUERY_KEY_VALUE = [
     (([1.0], Q, Q), TypeError, "query must be a torch.Tensor, got list"),
     ((Q, Q.double(), Q), TypeError, "key has dtype torch.float64, but query has torch.float32"),
     ((Q, Q.to("meta"), Q), ValueError, "key is on meta, but query is on cpu"),
-    ((Q, Q[..., :3], Q), ValueError, "key has 3 features per row, query has 4"),
-    ((Q, Q, Q[:, :2]), ValueError, "value has 2 rows, key has 3"),
+    ((Q, Q[..., :1], Q), ValueError, "key has 1 features per row, query has 4"),
+    ((Q, Q, Q[:, :1]), ValueError, "value has 1 rows, key has 3"),
     ((Q, Q[:1], Q[:1]), ValueError, r"batch axes \(2,\), \(1,\) and \(1,\)"),
     ((Q[0, 0], Q, Q), ValueError, r"query has shape \(4,\)"),
+    ((Q, Q[0, 0], Q), ValueError, r"^key has shape \(4,\)"),
+    ((Q, Q, Q[0, 0]), ValueError, r"^value has shape \(4,\)"),
+    ((Q, Q, Q.double()), TypeError, "^value has dtype torch.float64, but query has torch.float32"),
 ]
 
 
@@ -203,7 +218,12 @@ def test_bad_multi_head_sizes_and_inputs():
     attention = MultiHeadAttention(4, 2)
     with pytest.raises(ValueError, match=r"query has shape \(3, 4\); expected \(batch, length, d_model=4\)"):
         attention(Q[0], Q, Q)
-    with pytest.raises(ValueError, match=r"key has shape \(2, 3, 2\)"):
+    with pytest.raises(ValueError, match=r"^key has shape \(2, 3, 2\)"):
         attention(Q, Q[..., :2], Q)
+    with pytest.raises(ValueError, match=r"^value has shape \(2, 3, 2\)"):
+        attention(Q, Q, Q[..., :2])
+    for query_key_value, name in (((Q, [1.0], Q), "key"), ((Q, Q, [1.0]), "value")):
+        with pytest.raises(TypeError, match=f"^{name} must be a torch.Tensor, got list"):
+            attention(*query_key_value)
     with pytest.raises(TypeError, match=r"w_q has dtype torch.float32, but query has torch.float64"):
         attention(*[Q.double()] * 3)

@@ -78,6 +78,18 @@ def test_equals_a_real_pretrained_bert_padding_included(minilm, dtype):
 def test_the_defaults_are_bert_base():
     with torch.device("meta"):
         assert sum(p.numel() for p in Bert(with_pooler=True).parameters()) == 109_482_240
+        bert = Bert()
+    assert bert.pooler is None
+    assert bert.embeddings_norm.eps == bert.encoder.layers[-1].norm2.eps == 1e-12
+    assert bert.dropout.p == bert.encoder.layers[-1].dropout.p == 0.1
+    assert bert.encoder.layers[-1].feed_forward.activation == "gelu"
+
+
+def test_settings_come_from_the_config():
+    model = tiny(layer_norm_eps=0.1, hidden_dropout_prob=0.25, type_vocab_size=3)
+    bert = Bert.from_huggingface(model)
+    assert bert.dropout.p == bert.encoder.layers[0].dropout.p == 0.25
+    assert_same_as(model, padded_batch() | {"token_type_ids": torch.randint(0, 3, (3, 12))})
 
 
 def test_padding_does_not_change_real_tokens(minilm):
@@ -88,6 +100,14 @@ def test_padding_does_not_change_real_tokens(minilm):
         assert_close(minilm.bert(**padded).last_hidden_state[:, :6], expected, atol=1e-5, rtol=0)
         padded["input_ids"][:, 6:] = 1037  # whatever stands in the padding
         assert_close(minilm.bert(**padded).last_hidden_state[:, :6], expected, atol=1e-5, rtol=0)
+
+
+def test_without_a_mask_all_tokens_are_real():
+    bert, ids = Bert.from_huggingface(tiny()), padded_batch()["input_ids"]
+    out = bert(ids)
+    expected = bert(ids, torch.zeros_like(ids), torch.ones_like(ids))
+    assert_close(out.last_hidden_state, expected.last_hidden_state, atol=1e-6, rtol=0)
+    assert out.attention_weights is None
 
 
 def test_a_boolean_attention_mask_means_the_same():
@@ -131,7 +151,7 @@ def test_every_name_of_ours_stands_once_in_the_table():
 @pytest.mark.parametrize(
     "make, error, message",
     [
-        (lambda: torch.nn.Linear(2, 2), TypeError, "hf_model must be a transformers BertModel, got Linear"),
+        (lambda: torch.nn.Linear(2, 2), TypeError, "hf_model must be a transformers BertModel, got Linear$"),
         (
             lambda: transformers.BertForMaskedLM(tiny().config),
             TypeError,
@@ -140,15 +160,22 @@ def test_every_name_of_ours_stands_once_in_the_table():
         (
             lambda: transformers.RobertaModel(transformers.RobertaConfig(num_hidden_layers=1)),
             TypeError,
-            "got RobertaModel",
+            "got RobertaModel$",
         ),
-        (lambda: tiny(is_decoder=True), ValueError, "is_decoder=True; expected an encoder"),
+        (lambda: tiny(is_decoder=True), ValueError, "^hf_model has is_decoder=True; expected an encoder$"),
         (lambda: tiny(hidden_act="silu"), ValueError, r"hidden_act='silu'; expected one of \['gelu', 'relu'\]"),
     ],
 )
 def test_models_that_are_not_this_bert(make, error, message):
     with pytest.raises(error, match=message):
         Bert.from_huggingface(make())
+
+
+def test_relative_positions_are_refused():
+    model = tiny()
+    model.config.position_embedding_type = "relative_key"
+    with pytest.raises(ValueError, match="position_embedding_type='relative_key'; expected 'absolute'"):
+        Bert.from_huggingface(model)
 
 
 def test_weights_that_do_not_fit_the_table():
@@ -173,8 +200,16 @@ def test_weights_that_do_not_fit_the_table():
             ValueError,
             r"attention_mask has shape \(3, 11\); expected that",
         ),
-        ({"attention_mask": torch.ones(3, 12)}, TypeError, "attention_mask must be a boolean or integer tensor, got"),
-        ({"attention_mask": torch.full((3, 12), -9)}, ValueError, "attention_mask must hold only 0 .padding. and 1"),
+        (
+            {"attention_mask": torch.ones(3, 12)},
+            TypeError,
+            "attention_mask must be a boolean or integer tensor, got torch.float32",
+        ),
+        (
+            {"attention_mask": torch.full((3, 12), -9)},
+            ValueError,
+            "^attention_mask must hold only 0 .padding. and 1 .a token.$",
+        ),
         ({"attention_mask": [1]}, TypeError, "attention_mask must be a boolean or integer tensor, got list"),
     ],
 )

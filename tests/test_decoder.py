@@ -152,6 +152,33 @@ def test_dropout_acts_on_each_of_the_three_sublayers_and_only_in_training():
     assert torch.equal(layer(x, memory)[0], layer(x, memory)[0])
 
 
+def norms(layer):
+    return layer.norm1, layer.norm2, layer.norm3
+
+
+def test_the_defaults_are_the_papers():
+    for layer in (DecoderLayer(8, 2, 16), *Decoder(2, 8, 2, 16).layers):
+        assert [norm.eps for norm in norms(layer)] == [1e-5] * 3 and layer.dropout.p == 0
+        assert layer.feed_forward.activation == "relu" and not layer.norm_first
+    assert isinstance(Decoder(2, 8, 2, 16).final_norm, nn.Identity)
+    assert DecoderLayer(8, 2, 16)(torch.randn(1, 3, 8), torch.randn(1, 2, 8))[1:] == (None, None)
+
+
+def test_every_layer_gets_the_settings():
+    decoder = Decoder(2, 8, 2, 16, dropout=0.3, activation="gelu", norm_first=True, eps=0.1)
+    for layer in decoder.layers:
+        assert [norm.eps for norm in norms(layer)] == [0.1] * 3 and layer.dropout.p == 0.3
+        assert layer.feed_forward.activation == "gelu" and layer.norm_first
+    assert decoder.final_norm.eps == 0.1
+
+
+def test_the_causal_mask_lies_where_the_target_does_whatever_the_default_device():
+    decoder, x, memory = decoder_and_input()
+    expected = decoder(x, memory).last_hidden_state
+    with torch.device("meta"):
+        assert torch.equal(decoder(x, memory).last_hidden_state, expected)
+
+
 @pytest.mark.parametrize("norm_first", [False, True])
 def test_gradients(norm_first):
     decoder, x, memory = decoder_and_input(1, 3, 2, d_model=4, d_ff=6, activation="gelu", norm_first=norm_first)
@@ -194,7 +221,7 @@ def test_with_a_cache_the_tokens_may_come_in_parts(dtype, parts, masked, norm_fi
 
 @torch.no_grad()
 def test_a_step_copies_no_old_keys_and_projects_the_memory_once():
-    decoder, x, memory = decoder_and_input()
+    decoder, x, memory = decoder_and_input(source=3)
     cache = KeyValueCache(2, 5)
     projected = []
     decoder.layers[0].cross_attention.w_k.register_forward_hook(lambda *_: projected.append(1))
@@ -208,22 +235,26 @@ def test_a_step_copies_no_old_keys_and_projects_the_memory_once():
     assert len(projected) == 1
 
 
+@pytest.mark.parametrize("seen", [1, 3])
 @torch.no_grad()
-def test_reordered_rows_go_on_from_the_row_they_were():
+def test_reordered_rows_go_on_from_the_row_they_were(seen):
     decoder, x, memory = decoder_and_input(batch=3)
     rows = torch.tensor([2, 0, 0])
+    expected = decoder(x[rows, : seen + 1], memory[rows]).last_hidden_state[:, seen:]
+    unmoved = decoder(x[:, : seen + 1], memory).last_hidden_state[:, seen:]
     cache = KeyValueCache(2, 5)
-    decoder(x[:, :3], memory, cache=cache)
+    cache.reorder(rows)  # still empty: nothing to reorder
+    decoder(x[:, :seen], memory, cache=cache)
     cache.reorder(rows)
-    out = decoder(x[rows, 3:4], memory[rows], cache=cache).last_hidden_state
-    expected = decoder(x[rows, :4], memory[rows]).last_hidden_state[:, 3:]
+    decoder.layers[0].cross_attention.w_k.register_forward_hook(lambda *_: pytest.fail("projects the memory again"))
+    out = decoder(x[rows, seen : seen + 1], memory[rows], cache=cache).last_hidden_state
     assert_close(out, expected, atol=1e-12, rtol=0)
-    assert not torch.allclose(out, decoder(x[:, :4], memory).last_hidden_state[:, 3:])
+    assert not torch.allclose(out, unmoved)
 
 
 def cached(batch=2, source=4, n_layers=2, steps=1, max_length=3, **options):
     """Uses a cache for ``steps`` tokens, then once more for another batch or memory."""
-    decoder, x, memory = decoder_and_input(n_layers=2)
+    decoder, x, memory = decoder_and_input(n_layers=2, n_heads=4)
     cache = KeyValueCache(n_layers, max_length)
     with torch.no_grad():
         decoder(x[:, :steps], memory, cache=cache)
@@ -254,6 +285,11 @@ X = torch.ones(2, 5, 8)
             r"target_mask has shape \(5, 5\); expected \(batch, length\), here \(2, 5\)",
         ),
         (
+            lambda: Decoder(1, 8, 2, 16)(X, X, target_mask=[[True] * 5] * 2),
+            TypeError,
+            r"target_mask must be a boolean tensor \(True = a real token\), got list",
+        ),
+        (
             lambda: Decoder(1, 8, 2, 16)(X, X, memory_mask=torch.ones(2, 5)),
             TypeError,
             r"memory_mask must be a boolean tensor \(True = a real token\), got torch.float32",
@@ -271,10 +307,14 @@ X = torch.ones(2, 5, 8)
         (lambda: cached(steps=3), ValueError, "cache has room for 3 tokens and holds 3; got 1 more"),
         (lambda: cached(steps=5), ValueError, "cache has room for 3 tokens and holds 0; got 5 more"),
         (lambda: cached(n_layers=3), ValueError, "cache has 3 layers, the decoder 2; expected the same"),
-        (lambda: cached(source=3), ValueError, "cache holds a memory of length 4, got one of 3"),
-        (lambda: cached(causal=False), ValueError, "cache needs causal=True"),
+        (lambda: cached(source=3), ValueError, "length 4, got one of 3; expected a new cache for each memory$"),
+        (lambda: cached(causal=False), ValueError, "^cache needs causal=True"),
         (lambda: cached(target_mask=torch.ones(2, 1).bool()), ValueError, r"target_mask has shape \(2, 1\).*\(2, 2\)"),
-        (lambda: Decoder(1, 8, 2, 16)(X, X, cache=KeyValueCache(1, 9)), ValueError, r"under torch.no_grad\(\)"),
+        (
+            lambda: Decoder(1, 8, 2, 16)(X, X, cache=KeyValueCache(1, 9)),
+            ValueError,
+            r"^a cache .* under torch.no_grad\(\)$",
+        ),
     ],
 )
 def test_bad_input(call, error, message):

@@ -40,6 +40,7 @@ def test_the_product_of_two_positions_depends_on_their_distance_only(k, p):
     [
         (4, 3, ValueError, "d_model must be even .* got 3"),
         (0, 4, ValueError, "length must be at least 1, got 0"),
+        (4, 0, ValueError, "d_model must be at least 1, got 0"),
         (4.0, 4, TypeError, "length must be an int, got float"),
     ],
 )
@@ -63,6 +64,25 @@ def test_learned_embeddings_add_three_rows():
     assert torch.equal(embeddings(ids), embeddings(ids, torch.zeros_like(ids)))
 
 
+def test_a_sequence_may_fill_the_position_table():
+    embeddings = LearnedEmbeddings(vocab_size=7, d_model=4, max_length=5)
+    assert embeddings(torch.zeros(1, 5, dtype=torch.long)).shape == (1, 5, 4)
+
+
+def test_positions_lie_where_the_ids_do_whatever_the_default_device():
+    embeddings, ids = LearnedEmbeddings(vocab_size=7, d_model=4, max_length=5), torch.tensor([[3, 3, 6]])
+    with torch.device("meta"):
+        out = embeddings(ids)
+    assert torch.equal(out, embeddings(ids))
+
+
+@pytest.mark.parametrize("size", ["vocab_size", "d_model", "max_length", "n_segments"])
+def test_bad_sizes(size):
+    sizes = {"vocab_size": 7, "d_model": 4, "max_length": 5, "n_segments": 2}
+    with pytest.raises(ValueError, match=f"^{size} must be at least 1, got 0"):
+        LearnedEmbeddings(**sizes | {size: 0})
+
+
 IDS = torch.tensor([[1, 2, 3]])
 
 
@@ -71,7 +91,12 @@ IDS = torch.tensor([[1, 2, 3]])
     [
         (torch.tensor([[7]]), None, ValueError, r"input_ids must lie in 0..6, got values from 7 to 7"),
         (torch.tensor([[-1, 2]]), None, ValueError, "input_ids must lie in 0..6, got values from -1 to 2"),
-        (torch.ones(1, 6, dtype=torch.long), None, ValueError, "input_ids is 6 tokens long; expected at most 5"),
+        (
+            torch.ones(1, 6, dtype=torch.long),
+            None,
+            ValueError,
+            "6 tokens long; expected at most 5, the length of the position table",
+        ),
         (torch.ones(1, 2), None, TypeError, "input_ids must be an int64 or int32 tensor, got torch.float32"),
         ([[1]], None, TypeError, "input_ids must be an int64 or int32 tensor, got list"),
         (IDS[0], None, ValueError, r"input_ids has shape \(3,\); expected \(batch, length\)"),

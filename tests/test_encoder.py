@@ -86,6 +86,30 @@ def test_dropout_acts_only_in_training():
     assert torch.equal(layer(x)[0], layer(x)[0])
 
 
+def test_the_defaults_are_the_papers():
+    for layer in (EncoderLayer(8, 2, 16), *Encoder(2, 8, 2, 16).layers):
+        assert layer.norm1.eps == layer.norm2.eps == 1e-5 and layer.dropout.p == 0
+        assert layer.feed_forward.activation == "relu" and not layer.norm_first
+    assert isinstance(Encoder(2, 8, 2, 16).final_norm, nn.Identity)
+    assert EncoderLayer(8, 2, 16)(torch.randn(1, 3, 8))[1] is None
+
+
+def test_every_layer_gets_the_settings():
+    encoder = Encoder(2, 8, 2, 16, dropout=0.3, activation="gelu", norm_first=True, eps=0.1)
+    for layer in encoder.layers:
+        assert layer.norm1.eps == layer.norm2.eps == encoder.final_norm.eps == 0.1 and layer.dropout.p == 0.3
+        assert layer.feed_forward.activation == "gelu" and layer.norm_first
+
+
+def test_dropout_acts_on_each_of_the_two_sublayers():
+    layer, dropped, outputs = EncoderLayer(8, 2, 16, dropout=0.5), [], []
+    layer.dropout.register_forward_hook(lambda module, arguments, output: dropped.append(arguments[0]))
+    layer.attention.register_forward_hook(lambda module, arguments, output: outputs.append(output[0]))
+    layer.feed_forward.register_forward_hook(lambda module, arguments, output: outputs.append(output))
+    layer(torch.randn(1, 4, 8))
+    assert len(dropped) == 2 and all(a is b for a, b in zip(dropped, outputs, strict=True))
+
+
 @pytest.mark.parametrize("norm_first", [False, True])
 def test_gradients(norm_first):
     encoder = Encoder(2, 4, 2, 6, activation="gelu", norm_first=norm_first).double()

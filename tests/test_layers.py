@@ -22,6 +22,11 @@ def test_layer_norm_equals_torchs(batch, length, d_model, eps):
     assert_close(layer_norm(x, ours.gain, ours.bias, eps), theirs(x), atol=1e-9, rtol=0)
 
 
+def test_eps_is_torchs_unless_told_otherwise():
+    x = 0.01 * torch.randn(3, 4)  # small enough for eps to matter
+    assert_close(LayerNorm(4)(x), nn.LayerNorm(4)(x), atol=1e-6, rtol=0)
+
+
 def test_the_variance_is_the_biased_one():
     ramp = torch.arange(4.0)
     assert round(layer_norm(ramp, torch.ones(4), torch.zeros(4), 1e-5)[0].item(), 3) == -1.342
@@ -47,9 +52,14 @@ def test_feed_forward_is_two_linear_maps(activation, function):
 def test_feed_forward_without_gradients_gives_the_same_and_leaves_its_input_alone(activation):
     ffn, x = FeedForward(4, 16, activation), torch.randn(2, 3, 4)
     before, expected = x.clone(), ffn(x).detach()
+    places = []
+    ffn.w_1.register_forward_hook(lambda module, arguments, output: places.append(output.data_ptr()))
+    ffn.w_2.register_forward_hook(lambda module, arguments, output: places.append(arguments[0].data_ptr()))
     with torch.no_grad():
         assert torch.equal(ffn(x), expected)
     assert torch.equal(x, before)
+    ffn(x)
+    assert places[0] == places[1] and places[2] != places[3]  # the widest tensor stands in memory once, or twice
 
 
 def test_an_activation_may_be_added(monkeypatch):
@@ -78,14 +88,30 @@ def test_gradients():
     [
         (lambda: LayerNorm(0), ValueError, "d_model must be at least 1, got 0"),
         (lambda: LayerNorm(4)(torch.ones(2, 3)), ValueError, r"x has shape \(2, 3\); expected its last axis to be 4"),
+        (lambda: LayerNorm(4)(torch.tensor(1.0)), ValueError, r"x has shape \(\); expected its last axis to be 4"),
         (lambda: LayerNorm(4)(torch.ones(2, 4).long()), TypeError, "x must have a floating-point dtype"),
-        (lambda: layer_norm(torch.ones(3), torch.ones(4), torch.ones(4), 1e-5), ValueError, "expected its last axis"),
+        (
+            lambda: layer_norm(torch.ones(3), torch.ones(4), torch.ones(4), 1e-5),
+            ValueError,
+            r"x has shape \(3,\); expected its last axis to be 4",
+        ),
+        (
+            lambda: layer_norm(torch.ones(4), torch.ones(4).double(), torch.ones(4), 1e-5),
+            TypeError,
+            "gain has dtype torch.float64, but x has torch.float32",
+        ),
+        (
+            lambda: layer_norm(torch.ones(4), torch.ones(4), torch.ones(4).double(), 1e-5),
+            TypeError,
+            "bias has dtype torch.float64, but x has torch.float32",
+        ),
         (
             lambda: LayerNorm(4)(torch.ones(4).double()),
             TypeError,
             "gain has dtype torch.float32, but x has torch.float",
         ),
         (lambda: FeedForward(4, 8, "tanh"), ValueError, r"activation must be one of \['gelu', 'relu'\], got 'tanh'"),
+        (lambda: FeedForward(0, 8), ValueError, "d_model must be at least 1, got 0"),
         (lambda: FeedForward(4, -8), ValueError, "d_ff must be at least 1, got -8"),
         (lambda: FeedForward(4, 8)(torch.ones(2, 8)), ValueError, r"x has shape \(2, 8\); expected its last axis"),
         (

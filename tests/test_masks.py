@@ -15,6 +15,15 @@ def test_causal_mask_lets_each_position_see_itself_and_the_past(length):
             assert mask[query, key] == (key <= query)
 
 
+def test_masks_lie_where_they_are_asked_to_or_where_the_lengths_lie():
+    assert causal_mask(3, "meta").device.type == "meta"
+    with torch.device("meta"):
+        assert causal_mask(3, "cpu").device.type == "cpu"
+    lengths = torch.tensor([1, 2])
+    with torch.device("meta"):
+        assert padding_mask(lengths, 2).tolist() == [[True, False], [True, True]]
+
+
 @given(st.integers(1, 8).flatmap(lambda n: st.tuples(st.just(n), st.lists(st.integers(0, n), max_size=5))))
 def test_padding_mask_marks_the_first_tokens(case):
     max_length, lengths = case

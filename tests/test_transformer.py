@@ -65,6 +65,26 @@ def test_equals_torchs_transformer(dtype, norm_first, n_layers, n_heads, source,
     assert_close(scores, decoded @ ours.output.weight.T, atol=ACCURACY[dtype], rtol=0)
 
 
+def test_the_defaults_are_the_papers_base_model():
+    model = Transformer(9)
+    assert model.max_length == 512 and model.dropout.p == 0.1 and not model.encoder.layers[0].norm_first
+    assert model.target_embedding.weight.shape == (9, 512)
+    tables = [model.source_embedding.weight, model.target_embedding.weight, model.output.weight]
+    assert len({id(table) for table in tables}) == 3
+    for layers in (model.encoder.layers, model.decoder.layers):
+        assert len(layers) == 6
+        for layer in layers:
+            assert layer.feed_forward.w_1.weight.shape == (2048, 512) and layer.feed_forward.activation == "relu"
+            assert layer.dropout.p == 0.1 and not layer.norm_first
+    assert model.encoder.layers[0].attention.n_heads == model.decoder.layers[0].cross_attention.n_heads == 8
+
+
+def test_both_stacks_get_the_settings():
+    model = Transformer(9, 7, **(SMALL | {"dropout": 0.3}), activation="gelu", norm_first=True)
+    for layer in (*model.encoder.layers, *model.decoder.layers):
+        assert layer.dropout.p == 0.3 and layer.feed_forward.activation == "gelu" and layer.norm_first
+
+
 def test_gradients_of_a_training_step_equal_torchs():
     ours = small(norm_first=True).train()
     theirs = torch_transformer(ours)
@@ -148,6 +168,8 @@ def test_later_target_tokens_change_nothing_and_the_source_changes_everything():
     assert ((model(source_ids, later)[:, 3:] - expected[:, 3:]).abs().amax(-1) > 1e-6).all()
     assert ((model(other, target_ids) - expected).abs().amax(-1) > 1e-6).all()
     memory = model.encode(source_ids).last_hidden_state
+    scores, out = model.decode(target_ids, memory)
+    assert torch.equal(scores, expected) and out.self_attention_weights is None is out.cross_attention_weights
     free = model.decode(target_ids, memory, causal=False)[0] - model.decode(later, memory, causal=False)[0]
     assert (free.abs().amax(-1) > 1e-6).all()
 
@@ -220,6 +242,46 @@ def test_with_and_without_a_cache_the_same(dtype, search, norm_first, seed, rows
     for kind in ("self_attention_weights", "cross_attention_weights"):
         for a, b in zip(getattr(out, kind), getattr(decoded, kind), strict=True):
             assert_close(a, b, atol=ACCURACY[dtype], rtol=0)
+
+
+@pytest.mark.parametrize("search", [greedy_decode, beam_search])
+def test_a_search_hands_the_decoder_only_the_newest_token_unless_told_otherwise(search):
+    model, source_ids, handed = small(), torch.randint(0, 9, (2, 4)), []
+    model.decoder.register_forward_hook(lambda module, arguments, output: handed.append(arguments[0].shape[1]))
+    search(model, source_ids, BOS, EOS, 5)
+    with_cache = handed.copy()
+    handed.clear()
+    search(model, source_ids, BOS, EOS, 5, use_cache=False)
+    assert len(with_cache) > 1 and set(with_cache) == {1}
+    assert handed == list(range(1, len(with_cache) + 1))
+
+
+@pytest.mark.parametrize("search", [greedy_decode, beam_search])
+@pytest.mark.parametrize("bos_id, eos_id", [(0, 6), (6, 0)])
+def test_any_word_may_be_the_first_or_the_last_and_a_target_may_fill_the_positions(search, bos_id, eos_id):
+    model = small()
+    with torch.no_grad():
+        model.output.weight[eos_id] = 0
+        model.decoder.layers[-1].norm3.bias[:] = 9 * model.output.weight[1]  # word 1 again and again
+    out = search(model, torch.randint(0, 9, (2, 12)), bos_id, eos_id, 12)
+    assert out.ids.tolist() == [[1] * 12] * 2
+
+
+def test_a_beam_is_4_wide_and_its_penalty_is_0_6_unless_told_otherwise():
+    model, source_ids = small(), torch.randint(0, 9, (100, 4))
+    default, same, wider, harder = (
+        beam_search(model, source_ids, BOS, EOS, 8, *options).score for options in ((), (4, 0.6), (5, 0.6), (4, 1.6))
+    )
+    assert torch.equal(default, same) and not torch.allclose(default, wider) and not torch.allclose(default, harder)
+
+
+@pytest.mark.parametrize("search", [greedy_decode, beam_search])
+def test_a_search_lies_where_the_source_does_whatever_the_default_device(search):
+    model, source_ids = small(), torch.randint(0, 9, (2, 4))
+    expected = search(model, source_ids, BOS, EOS, 5)
+    with torch.device("meta"):
+        out = search(model, source_ids, BOS, EOS, 5)
+    assert torch.equal(out.ids, expected.ids) and torch.equal(out.score, expected.score)
 
 
 @given(seed=st.integers(0, 10**6), length_penalty=st.sampled_from([0.0, 0.6]))
@@ -316,6 +378,15 @@ def test_a_search_does_not_stop_while_a_longer_target_may_still_overtake():
     for length_penalty, best in ((0.0, [EOS]), (2.0, [0] * 6)):
         beam = beam_search(model, ONE_SOURCE, BOS, EOS, 6, 2, length_penalty, use_cache=False)
         assert beam.ids.tolist() == [best]
+
+
+@pytest.mark.parametrize("search", [greedy_decode, beam_search])
+def test_a_search_stops_as_soon_as_no_other_target_can_be_better(search):
+    model, steps = Scripted([[0.0, 0.0, 1.0], [0.5, 0.5, 0.0], [0.5, 0.5, 0.0]]), []
+    decode = model.decode
+    model.decode = lambda *arguments, **more: (steps.append(1), decode(*arguments, **more))[1]
+    out = search(model, ONE_SOURCE, BOS, EOS, 9, use_cache=False)
+    assert out.ids.tolist() == [[EOS]] and len(steps) == 1
 
 
 def test_a_larger_length_penalty_prefers_longer_targets():
