@@ -104,6 +104,74 @@ def _(weights, value):
     return (value.T @ weights.T).T
 
 
+@right("dot_product_scores")
+def _(query, key):
+    result = torch.zeros(len(query), len(key), dtype=query.dtype)
+    for i, q in enumerate(query):
+        for j, k in enumerate(key):
+            result[i, j] = torch.dot(q, k)
+    return result
+
+
+@right("dot_product_scores")
+def _(query, key):
+    return (key.double() @ query.double().T).T.to(query.dtype)
+
+
+@right("dot_product_scores")
+def _(query, key):
+    total = torch.zeros(len(query), len(key), dtype=query.dtype)
+    for feature in range(query.shape[1]):
+        total += torch.outer(query[:, feature], key[:, feature])
+    return total
+
+
+@right("softmax")
+def _(scores):
+    e = scores.clone()
+    e -= e.amax(-1, keepdim=True).detach()
+    e = e.exp_()
+    return e / e.sum(-1, keepdim=True)
+
+
+@right("softmax")
+def _(scores):
+    wide = scores.double()
+    e = (wide - wide.max(-1, keepdim=True)[0]).exp()
+    return torch.einsum("...k,...->...k", e, 1 / e.sum(-1)).to(scores.dtype)
+
+
+@right("softmax")
+def _(scores):
+    def row(numbers):
+        largest = max(numbers, key=float)
+        e = [torch.exp(number - largest) for number in numbers]
+        return torch.stack([each / sum(e) for each in e])
+
+    if scores.dim() == 1:
+        return row(list(scores))
+    return torch.stack([RIGHT["softmax"][-1](part) for part in scores])
+
+
+@right("attend")
+def _(weights, value):
+    result = torch.zeros(len(weights), value.shape[1], dtype=value.dtype)
+    for i, row in enumerate(weights):
+        for j, weight in enumerate(row):
+            result[i] += weight * value[j]
+    return result
+
+
+@right("attend")
+def _(weights, value):
+    return sum(torch.outer(weights[:, k], value[k]) for k in range(len(value)))
+
+
+@right("attend")
+def _(weights, value):
+    return torch.tensordot(weights.to(torch.float64), value.to(torch.float64), dims=1).to(value.dtype)
+
+
 # Lesson 02
 
 
