@@ -230,6 +230,57 @@ def _(scores, temperature):
     return logs.softmax(-1)
 
 
+@right("scaled_dot_product_attention")
+def _(query, key, value):
+    scores = query @ key.transpose(-1, -2)
+    scores /= key.size(-1) ** 0.5  # in place, but on a tensor of its own
+    scores -= scores.detach().amax(-1, keepdim=True)
+    weights = scores.exp()
+    return weights.div(weights.sum(-1, keepdim=True)).matmul(value)
+
+
+@right("scaled_dot_product_attention")
+def _(query, key, value):
+    wide_query, wide_key, wide_value = (x.double() for x in (query, key, value))
+    scores = torch.einsum("...id,...jd->...ij", wide_query, wide_key) * wide_key.size(-1) ** -0.5
+    return (scores.softmax(-1) @ wide_value).to(query.dtype)
+
+
+@right("scaled_dot_product_attention")
+def _(query, key, value):
+    if query.dim() > 2:
+        return torch.stack([RIGHT["scaled_dot_product_attention"][-1](*part) for part in zip(query, key, value)])  # noqa: B905
+    rows = []
+    for q in query:
+        e = [torch.exp(sum(a * b for a, b in zip(q, k, strict=True)) / math.sqrt(len(q))) for k in key]
+        rows.append(sum(each / sum(e) * v for each, v in zip(e, value, strict=True)))
+    return torch.stack(rows)
+
+
+@right("softmax_with_temperature")
+def _(scores, temperature):
+    def row(numbers):
+        e = [torch.exp((number - max(numbers, key=float)) / temperature) for number in numbers]
+        return torch.stack([each / sum(e) for each in e])
+
+    flat = scores.reshape(-1, scores.shape[-1])
+    return torch.stack([row(list(numbers)) for numbers in flat]).view(scores.shape)
+
+
+@right("softmax_with_temperature")
+def _(scores, temperature):
+    own = scores.clone()
+    own /= temperature
+    own -= own.amax(-1, keepdim=True).detach()
+    own = own.exp_()
+    return torch.einsum("...k,...->...k", own, 1 / own.sum(-1))
+
+
+@right("softmax_with_temperature")
+def _(scores, temperature):
+    return torch.softmax(scores.double() / temperature, -1).to(scores.dtype)
+
+
 # Lesson 03
 
 
