@@ -249,7 +249,8 @@ def _(query, key, value):
 @right("scaled_dot_product_attention")
 def _(query, key, value):
     if query.dim() > 2:
-        return torch.stack([RIGHT["scaled_dot_product_attention"][-1](*part) for part in zip(query, key, value)])  # noqa: B905
+        parts = zip(query, key, value, strict=True)
+        return torch.stack([RIGHT["scaled_dot_product_attention"][-1](*part) for part in parts])
     rows = []
     for q in query:
         e = [torch.exp(sum(a * b for a, b in zip(q, k, strict=True)) / math.sqrt(len(q))) for k in key]
@@ -377,6 +378,48 @@ def _(scores, mask):
         if visible.any():
             result[i, visible] = row[visible].softmax(0)
     return result.view_as(scores)
+
+
+@right("causal_mask")
+def _(length):
+    mask = torch.zeros(length, length, dtype=torch.bool)
+    for query in range(length):
+        mask[query, : query + 1] = True
+    return mask
+
+
+@right("causal_mask")
+def _(length):
+    return torch.eye(length, dtype=torch.float64).cumsum(0) > 0
+
+
+@right("padding_mask")
+def _(lengths, max_length):
+    return torch.stack([torch.arange(max_length) < length for length in lengths])
+
+
+@right("padding_mask")
+def _(lengths, max_length):
+    left = torch.einsum("b,t->bt", lengths.double(), torch.ones(max_length, dtype=torch.float64))
+    left -= torch.arange(max_length)
+    return left.ge(1)
+
+
+@right("masked_softmax")
+def _(scores, mask):
+    wide = scores.double().clone()
+    wide[~mask.expand_as(scores)] = torch.finfo(torch.float64).min
+    weights = wide.softmax(-1)
+    weights = weights * mask
+    return weights.to(scores.dtype)
+
+
+@right("masked_softmax")
+def _(scores, mask):
+    seen = torch.where(mask, scores, torch.finfo(scores.dtype).min)
+    e = (seen - seen.amax(-1, keepdim=True)).exp().masked_fill(~mask, 0)
+    total = torch.einsum("...k->...", e)
+    return e / (total + (total == 0))[..., None]
 
 
 # Lesson 04

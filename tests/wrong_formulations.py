@@ -15,6 +15,15 @@ def _masked(number):
     return lambda scores, mask: torch.where(mask, scores, torch.full_like(scores, number)).softmax(-1)
 
 
+def _masked_by_index(scores, mask):
+    filled = scores.clone()
+    filled[~mask] = -1e9
+    weights = torch.softmax(filled, dim=-1)
+    weights = weights.clone()
+    weights[~mask] = 0
+    return weights
+
+
 def _weighed(scores, mask):
     w = torch.where(mask, torch.exp(scores), 0)
     return w / w.sum(dim=-1, keepdim=True)
@@ -402,6 +411,44 @@ WRONG = [
     ("masked_softmax", "small-negative-fill", lambda s, m: (s + (1 - m.to(s)) * -10).softmax(-1)),
     ("masked_softmax", "nan-on-an-empty-row", _masked(-math.inf)),
     ("masked_softmax", "empty-row-attends", _masked(-1e9)),
+    ("causal_mask", "one-too-many", lambda n: torch.arange(n)[:, None] + 1 >= torch.arange(n)),
+    ("causal_mask", "nothing-hidden", lambda n: torch.full((n, n), True)),
+    ("causal_mask", "only-itself", lambda n: torch.arange(n)[:, None] == torch.arange(n)),
+    ("causal_mask", "integers-instead-of-boolean", lambda n: torch.ones(n, n, dtype=torch.long).tril()),
+    ("causal_mask", "extra-axes", lambda n: torch.ones(1, n, n).tril() == 1),
+    ("causal_mask", "inverted and float-instead-of-boolean", lambda n: torch.ones(n, n).triu(diagonal=1)),
+    ("causal_mask", "inverted and extra-axes", lambda n: torch.ones(1, n, n).triu(diagonal=1) == 1),
+    ("causal_mask", "diagonal-hidden and integers-instead-of-boolean", lambda n: torch.ones(n, n).tril(-1).long()),
+    ("padding_mask", "off-by-one", lambda n, m: torch.arange(1, m + 1) < n.unsqueeze(1)),
+    ("padding_mask", "max-length-ignored", lambda n, m: torch.arange(max(n.tolist())) < n.unsqueeze(1)),
+    ("padding_mask", "padding-in-front", lambda n, m: (torch.arange(m) < n.unsqueeze(1)).flip(1)),
+    ("padding_mask", "axes-exchanged", lambda n, m: torch.arange(m)[:, None] < n),
+    ("padding_mask", "float-instead-of-boolean", lambda n, m: torch.where(torch.arange(m) < n[:, None], 1.0, 0.0)),
+    (
+        "padding_mask",
+        "integers-instead-of-boolean",
+        lambda n, m: torch.tensor([[int(i < k) for i in range(m)] for k in n]),
+    ),
+    ("padding_mask", "extra-axes", lambda n, m: torch.arange(m).expand(len(n), 1, m) < n[:, None, None]),
+    ("padding_mask", "inverted and no-second-axis", lambda n, m: n <= torch.arange(m)),
+    ("padding_mask", "inverted and off-by-one", lambda n, m: torch.arange(m) > n[:, None]),
+    ("padding_mask", "inverted and float-instead-of-boolean", lambda n, m: 1.0 * (torch.arange(m) >= n[:, None])),
+    ("masked_softmax", "minus-forgotten", _masked(1e9)),
+    ("masked_softmax", "minus-forgotten", _masked(math.inf)),
+    ("masked_softmax", "filled-with-zero", _masked(1e-9)),
+    ("masked_softmax", "zero-times-infinity", lambda s, m: F.softmax(s + (1 - m.to(s)) * -math.inf, -1)),
+    ("masked_softmax", "mask-added", lambda s, m: (s + m.to(s)).softmax(dim=-1)),
+    ("masked_softmax", "mask-ignored", lambda s, m: F.softmax(s, dim=-1)),
+    ("masked_softmax", "mask-does-not-broadcast", _masked_by_index),
+    ("masked_softmax", "wrong-axis", lambda s, m: F.softmax(torch.where(m, s, torch.finfo(s.dtype).min), -2) * m),
+    ("masked_softmax", "inverted and nan-on-an-empty-row", lambda s, m: s.masked_fill(m, -math.inf).softmax(-1)),
+    ("masked_softmax", "inverted and empty-row-attends", lambda s, m: s.masked_fill(m, -1e9).softmax(-1)),
+    ("masked_softmax", "inverted and mask-after-softmax", lambda s, m: F.softmax(s, -1) * ~m),
+    (
+        "masked_softmax",
+        "nan-on-an-empty-row and wrong-axis",
+        lambda s, m: torch.where(m, s, -math.inf).softmax(-2),
+    ),
     ("split_heads", "view-without-transpose", lambda x, n: x.view(len(x), n, x.size(1), x.size(2) // n)),
     ("split_heads", "splits-the-sequence", lambda x, n: x.view(len(x), n, x.size(1) // n, x.size(2))),
     (
