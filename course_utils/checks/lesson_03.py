@@ -72,11 +72,6 @@ _integers = (
     "Print the dtype after each line. Numbers can be turned into yes and no at the end, or never come up: a comparison "
     "gives booleans by itself.",
 )
-_extra_axes = (
-    "The mask is right, but it has axes of size 1 in front that are not asked for. They come when a mask meets a "
-    "batch.",
-    "Print the shape. Which line adds an axis, and would the shape be right without it?",
-)
 
 _declare = causal_mask.mistake
 _declare(
@@ -143,12 +138,6 @@ _declare(
     _triangle(kind=torch.Tensor.int),
     _triangle(kind=lambda mask: mask.to(torch.uint8)),
 )
-_declare(
-    "extra-axes",
-    _extra_axes,
-    _triangle(kind=lambda mask: mask[None]),
-    _triangle(kind=lambda mask: mask[None, None]),
-)
 causal_mask.together(
     _triangle,
     {  # any two of the first three make the third one, so they share an option
@@ -158,7 +147,6 @@ causal_mask.together(
         "one-too-many": {"diagonal": 1},
         "float-instead-of-boolean": {"kind": torch.Tensor.float},
         "integers-instead-of-boolean": {"kind": torch.Tensor.long},
-        "extra-axes": {"kind": lambda mask: mask[None]},
     },
 )
 
@@ -281,7 +269,10 @@ _declare(
 )
 _declare(
     "extra-axes",
-    (_extra_axes[0].replace("in front ", ""), _extra_axes[1]),
+    (
+        "The mask is right, but it has axes of size 1 that are not asked for. They come when a mask meets the scores.",
+        "Print the shape. Which line adds an axis, and would the shape be right without it?",
+    ),
     _rows(kind=lambda mask: mask[:, None]),
     _rows(kind=lambda mask: mask[:, None, None]),
     _rows(kind=lambda mask: mask[..., None]),
