@@ -499,6 +499,71 @@ def _(x, w_q, w_k, w_v, w_o, n_heads):
     )
 
 
+@right("split_heads")
+def _(x, n_heads):
+    batch, length, d_model = x.shape
+    result = torch.empty(batch, n_heads, length, d_model // n_heads, dtype=x.dtype)
+    for feature in range(d_model):
+        head, place = divmod(feature, d_model // n_heads)
+        result[:, head, :, place] = x[:, :, feature]
+    return result
+
+
+@right("split_heads")
+def _(x, n_heads):
+    d_head = x.shape[-1] // n_heads
+    choice = torch.eye(x.shape[-1], dtype=torch.float64).view(x.shape[-1], n_heads, d_head)
+    return torch.einsum("blf,fhd->bhld", x.double(), choice).to(x.dtype)
+
+
+@right("split_heads")
+def _(x, n_heads):
+    return torch.stack([torch.stack(sentence.tensor_split(n_heads, dim=1)) for sentence in x])
+
+
+@right("merge_heads")
+def _(x):
+    batch, heads, length, width = x.shape
+    result = x.new_zeros(batch, length, heads * width)
+    for head in range(heads):
+        result[..., head * width : (head + 1) * width] += x[:, head]
+    return result
+
+
+@right("merge_heads")
+def _(x):
+    tokens = [[torch.cat(list(sentence[:, t])) for t in range(x.shape[2])] for sentence in x]
+    return torch.stack([torch.stack(rows) for rows in tokens])
+
+
+@right("merge_heads")
+def _(x):
+    _, heads, _, width = x.shape
+    places = torch.eye(heads * width, dtype=torch.float64).view(heads, width, heads * width)
+    return torch.einsum("bhld,hdf->blf", x.double(), places).to(x.dtype)
+
+
+@right("multi_head_attention")
+def _(x, w_q, w_k, w_v, w_o, n_heads):
+    wide = [each.double() for each in (x, w_q, w_k, w_v, w_o)]
+    return RIGHT["multi_head_attention"][0](*wide, n_heads).to(x.dtype)
+
+
+@right("multi_head_attention")
+def _(x, w_q, w_k, w_v, w_o, n_heads):
+    sentences = []
+    for sentence in x:
+        query, key, value = sentence @ w_q, sentence @ w_k, sentence @ w_v
+        merged = torch.zeros_like(value)
+        for columns in torch.arange(value.shape[1]).chunk(n_heads):
+            for t in range(len(sentence)):
+                scores = key[:, columns] @ query[t, columns]
+                scores /= len(columns) ** 0.5
+                merged[t, columns] = scores.softmax(0) @ value[:, columns]
+        sentences.append(merged @ w_o)
+    return torch.stack(sentences)
+
+
 # Lesson 05
 
 

@@ -47,6 +47,21 @@ def _heads(
     return multi_head_attention
 
 
+def _by_view(split=False, merged=False):
+    def multi_head_attention(x, w_q, w_k, w_v, w_o, n_heads):
+        batch, length, _ = x.shape
+        parts = [x @ w for w in (w_q, w_k, w_v)]
+        if split:
+            q, k, v = (part.view(batch, n_heads, length, -1) for part in parts)
+        else:
+            q, k, v = (torch.stack(part.chunk(n_heads, -1), 1) for part in parts)
+        context = F.scaled_dot_product_attention(q, k, v)
+        context = context if merged else context.transpose(1, 2)
+        return context.reshape(batch, length, -1) @ w_o
+
+    return multi_head_attention
+
+
 def _summed(x, w_q, w_k, w_v, w_o, n_heads):
     q, k, v = (torch.stack((x @ w).chunk(n_heads, -1), 1) for w in (w_q, w_k, w_v))
     return F.scaled_dot_product_attention(q, k, v).sum(dim=1) @ w_o
@@ -467,6 +482,51 @@ WRONG = [
     ("multi_head_attention", "scaled-after-softmax", _scaled_late),
     ("multi_head_attention", "value-not-used", lambda x, q, k, v, o, n: _heads()(x, q, k, k, o, n)),
     ("multi_head_attention", "weights-transposed", _linear),
+    ("split_heads", "not-transposed", lambda x, n: x.view(*x.shape[:2], n, -1)),
+    ("split_heads", "heads-and-width-exchanged", lambda x, n: torch.stack(x.split(n, dim=-1), dim=1)),
+    ("split_heads", "batch-and-heads-in-one", lambda x, n: torch.cat([torch.stack(s.chunk(n, -1)) for s in x])),
+    ("split_heads", "batch-and-heads-in-one", lambda x, n: torch.cat(x.chunk(n, dim=-1))),
+    ("split_heads", "every-head-gets-everything", lambda x, n: torch.stack([x] * n, dim=1)),
+    (
+        "split_heads",
+        "view-without-transpose and batch-and-heads-in-one",
+        lambda x, n: x.view(len(x) * n, -1, x.size(-1) // n),
+    ),
+    ("merge_heads", "heads-and-features-swapped", lambda x: torch.stack(x.unbind(1), -1).flatten(2)),
+    ("merge_heads", "not-merged", lambda x: torch.stack(x.unbind(1), 2)),
+    ("merge_heads", "heads-one-after-another", lambda x: torch.cat(x.unbind(1), dim=1)),
+    ("merge_heads", "other-axes-exchanged", lambda x: x.mT.contiguous().view(len(x), x.size(2), -1)),
+    ("multi_head_attention", "no-scale", _heads(scale=lambda x, q: 1)),
+    ("multi_head_attention", "divided-by-d-head", _heads(scale=lambda x, q: q.size(-1))),
+    ("multi_head_attention", "scaled-by-number-of-heads", _heads(scale=lambda x, q: math.sqrt(q.size(1)))),
+    ("multi_head_attention", "d-head-from-d-model", _heads(scale=lambda x, q: math.sqrt(x.size(-1) // q.size(1)))),
+    ("multi_head_attention", "key-not-used", lambda x, q, k, v, o, n: _heads()(x, q, q, v, o, n)),
+    ("multi_head_attention", "roles-swapped", lambda x, q, k, v, o, n: _heads()(x, k, q, v, o, n)),
+    (
+        "multi_head_attention",
+        "projections-not-used",
+        lambda x, q, k, v, o, n: _heads()(x, *[torch.eye(x.size(-1)).to(x)] * 3, o, n),
+    ),
+    ("multi_head_attention", "split-by-view", _by_view(split=True)),
+    ("multi_head_attention", "merged-by-view", _by_view(merged=True)),
+    ("multi_head_attention", "split-by-view and merged-by-view", _by_view(split=True, merged=True)),
+    ("multi_head_attention", "one-head-only", lambda x, q, k, v, o, n: _heads()(x, q, k, v, o, 1)),
+    (
+        "multi_head_attention",
+        "no-output-projection and no-scale",
+        _heads(scale=lambda x, q: 1, finish=lambda context, w_o: context),
+    ),
+    (
+        "multi_head_attention",
+        "no-output-projection and scaled-by-d-model",
+        _heads(scale=lambda x, q: x.size(-1) ** 0.5, finish=lambda context, w_o: context),
+    ),
+    ("multi_head_attention", "no-scale and attends-across-heads", _heads(scale=lambda x, q: 1, across=True)),
+    (
+        "multi_head_attention",
+        "no-scale and wrong-axis",
+        _heads(scale=lambda x, q: 1, softmax=lambda scores: F.softmax(scores, dim=2)),
+    ),
     ("sinusoidal_positions", "exponent-doubled", _positions(lambda i: 2 * i)),
     ("sinusoidal_positions", "sine-and-cosine-differ", _positions(cosine=lambda i: i + 1)),
     ("sinusoidal_positions", "sine-and-cosine-differ", _positions(lambda i: 2 * i, lambda i: 2 * (i + 1))),
