@@ -621,6 +621,47 @@ def _(x, positions):
     return (flat + positions[: x.shape[-2], :]).reshape(x.shape)
 
 
+@right("sinusoidal_positions")
+def _(length, d_model):
+    rows = []
+    for t in range(length):
+        row = []
+        for pair in range(d_model // 2):
+            angle = t / math.pow(10000, 2 * pair / d_model)
+            row += [math.sin(angle), math.cos(angle)]
+        rows.append(torch.tensor(row))
+    return torch.stack(rows)
+
+
+@right("sinusoidal_positions")
+def _(length, d_model):
+    speed = torch.logspace(0, -4, d_model // 2 + 1, dtype=torch.float64)[:-1]
+    table = torch.einsum("t,c->tc", torch.arange(length).double(), speed.repeat_interleave(2))
+    table[:, 1::2] += math.pi / 2  # a cosine is a sine a quarter turn ahead
+    return table.sin_().float()
+
+
+@right("add_positions")
+def _(x, positions):
+    total = x.clone()
+    for t in range(x.shape[-2]):
+        total[..., t, :] += positions[t]
+    return total
+
+
+@right("add_positions")
+def _(x, positions):
+    length = x.shape[-2]
+    choice = torch.eye(length, len(positions), dtype=torch.float64)
+    return (x.double() + torch.einsum("tp,pd->td", choice, positions.double())).to(x.dtype)
+
+
+@right("add_positions")
+def _(x, positions):
+    rows = positions.split([x.shape[-2], len(positions) - x.shape[-2]])[0]
+    return torch.stack([sentence + rows for sentence in x.reshape(-1, *x.shape[-2:])]).view(x.shape)
+
+
 # Lesson 06
 
 

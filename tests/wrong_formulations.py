@@ -99,6 +99,11 @@ def _fast(length, d_model):
     return table
 
 
+def _sines_only(length, d_model):
+    column = torch.arange(d_model)
+    return torch.sin(torch.arange(length)[:, None] / 10000 ** ((column - column % 2) / d_model))
+
+
 def _std(x, gain, bias, eps):
     return gain * (x - x.mean(-1, keepdim=True)) / (x.std(-1, keepdim=True) + eps) + bias
 
@@ -529,7 +534,11 @@ WRONG = [
     ),
     ("sinusoidal_positions", "exponent-doubled", _positions(lambda i: 2 * i)),
     ("sinusoidal_positions", "sine-and-cosine-differ", _positions(cosine=lambda i: i + 1)),
-    ("sinusoidal_positions", "sine-and-cosine-differ", _positions(lambda i: 2 * i, lambda i: 2 * (i + 1))),
+    (
+        "sinusoidal_positions",
+        "exponent-doubled and sine-and-cosine-differ",
+        _positions(lambda i: 2 * i, lambda i: 2 * (i + 1)),
+    ),
     ("sinusoidal_positions", "starts-at-one", _positions(start=1)),
     ("sinusoidal_positions", "multiplied-by-the-power", _positions(lambda i: -i)),
     ("sinusoidal_positions", "multiplied-by-the-power", _fast),
@@ -544,6 +553,42 @@ WRONG = [
     ("add_positions", "along-the-batch-axis", lambda x, table: x + table[: x.size(0)].unsqueeze(1)),
     ("add_positions", "multiplied", lambda x, table: table[: x.size(-2)] * x),
     ("add_positions", "x-scaled", lambda x, table: math.sqrt(x.size(-1)) * x + table[: x.size(-2)]),
+    ("sinusoidal_positions", "exponent-halved", _positions(lambda i: i // 2)),
+    ("sinusoidal_positions", "cosine-first", _positions(place=lambda i, d: (i + 1, i))),
+    ("sinusoidal_positions", "degrees", _positions(radians=math.degrees)),
+    ("sinusoidal_positions", "full-turns", _positions(radians=lambda angle: 2 * math.pi * angle)),
+    ("sinusoidal_positions", "angle-not-scaled", _positions(lambda i: 0)),
+    ("sinusoidal_positions", "another-base", _positions(lambda i: i * 4 / math.log(10000))),  # the other logarithm
+    ("sinusoidal_positions", "no-cosine", _sines_only),
+    ("sinusoidal_positions", "axes-exchanged", lambda length, d: _positions()(length, d).T),
+    ("sinusoidal_positions", "exponent-doubled and starts-at-one", _positions(lambda i: 2 * i, start=1)),
+    (
+        "sinusoidal_positions",
+        "exponent-doubled and halves-not-interleaved",
+        _positions(lambda i: 2 * i, place=lambda i, d: (i // 2, d // 2 + i // 2)),
+    ),
+    ("add_positions", "length-from-axis-1", lambda x, table: table[: x.size(1), :].add(x)),
+    (
+        "add_positions",
+        "length-from-the-features",
+        lambda x, table: torch.add(x, table.narrow(0, 0, min(x.size(-1), len(table)))),
+    ),
+    ("add_positions", "table-not-cut", lambda x, table: table + x),
+    ("add_positions", "one-row-for-all", lambda x, table: x + table[x.size(-2)]),
+    ("add_positions", "wrong-rows", lambda x, table: x + table[len(table) - x.size(-2) :]),
+    ("add_positions", "rows-backwards", lambda x, table: x + table[torch.arange(x.size(-2) - 1, -1, -1)]),
+    (
+        "add_positions",
+        "concatenated",
+        lambda x, table: torch.cat([x, table[: x.size(-2)].expand(x.shape)], dim=x.dim() - 1),
+    ),
+    ("add_positions", "positions-forgotten", lambda x, table: x.clone()),
+    (
+        "add_positions",
+        "along-the-batch-axis and x-scaled",
+        lambda x, table: x * math.sqrt(x.size(-1)) + table[: x.size(0), None],
+    ),
+    ("add_positions", "multiplied and wrong-rows", lambda x, table: x * table[1 : x.size(-2) + 1]),
     ("layer_norm", "unbiased-and-eps-outside", _std),
     ("layer_norm", "eps-forgotten", lambda x, gain, bias, eps: F.layer_norm(x, gain.shape, gain, bias)),
     ("layer_norm", "gain-and-bias-forgotten", lambda x, gain, bias, eps: F.layer_norm(x, gain.shape, eps=eps)),
