@@ -756,6 +756,84 @@ def _(x, sublayer, norm):
     return total
 
 
+@right("layer_norm")
+def _(x, gain, bias, eps):
+    wide = x.double()
+    wide = wide - torch.einsum("...d->...", wide)[..., None] / x.shape[-1]
+    variance = torch.einsum("...d,...d->...", wide, wide)[..., None] / x.shape[-1]
+    return (wide / (variance + eps).sqrt() * gain.double() + bias.double()).to(x.dtype)
+
+
+@right("layer_norm")
+def _(x, gain, bias, eps):
+    def token(features):
+        mean = sum(features) / len(features)
+        variance = sum((feature - mean) ** 2 for feature in features) / len(features)
+        return torch.stack([(feature - mean) / torch.sqrt(variance + eps) for feature in features]) * gain + bias
+
+    return torch.stack([token(list(row)) for row in x.flatten(0, -2)]).reshape(x.shape)
+
+
+@right("layer_norm")
+def _(x, gain, bias, eps):
+    own = x.clone()
+    own -= x.mean(-1, keepdim=True)
+    own /= torch.sqrt(x.var(-1, keepdim=True, correction=0) + eps)
+    own *= gain
+    own += bias
+    return own
+
+
+@right("feed_forward")
+def _(x, w1, b1, w2, b2):
+    def token(features):
+        hidden = [
+            sum(f * w for f, w in zip(features, column, strict=True)) + b for column, b in zip(w1.T, b1, strict=True)
+        ]
+        return sum(row * h for row, h in zip(w2, hidden, strict=True) if h > 0) + b2
+
+    return torch.stack([token(row) for row in x.flatten(0, -2)]).reshape(x.shape)
+
+
+@right("feed_forward")
+def _(x, w1, b1, w2, b2):
+    x, w1, b1, w2, b2, dtype = *(each.double() for each in (x, w1, b1, w2, b2)), x.dtype
+    hidden = torch.maximum(x @ w1 + b1, torch.zeros_like(b1))
+    return (hidden @ w2 + b2).to(dtype)
+
+
+@right("post_norm")
+def _(x, sublayer, norm):
+    return norm(x.double().add(sublayer(x).double()).to(x.dtype))
+
+
+@right("post_norm")
+def _(x, sublayer, norm):
+    return norm(torch.einsum("p...->...", torch.stack((sublayer(x), x))))
+
+
+@right("post_norm")
+def _(x, sublayer, norm):
+    change = sublayer(x)
+    return norm(torch.stack([a + b for a, b in zip(x, change, strict=True)]))
+
+
+@right("pre_norm")
+def _(x, sublayer, norm):
+    return (x.double() + sublayer(norm(x)).double()).to(x.dtype)
+
+
+@right("pre_norm")
+def _(x, sublayer, norm):
+    return torch.einsum("p...->...", torch.stack((x, sublayer(norm(x)))))
+
+
+@right("pre_norm")
+def _(x, sublayer, norm):
+    change = sublayer(norm(x))
+    return torch.stack([a + b for a, b in zip(x, change, strict=True)])
+
+
 # Lesson 07
 
 

@@ -108,6 +108,16 @@ def _std(x, gain, bias, eps):
     return gain * (x - x.mean(-1, keepdim=True)) / (x.std(-1, keepdim=True) + eps) + bias
 
 
+def _without_brackets(x, gain, bias, eps):
+    mean, variance = x.mean(-1, keepdim=True), x.var(-1, keepdim=True, correction=0)
+    return gain * (x - mean * torch.rsqrt(variance + eps)) + bias
+
+
+def _overwritten(x, sublayer, norm):
+    x = sublayer(x)
+    return norm(x + x)
+
+
 def _returns_nothing(x, w1, b1, w2, b2):
     hidden = F.relu(x @ w1 + b1)
     hidden @ w2 + b2
@@ -589,7 +599,7 @@ WRONG = [
         lambda x, table: x * math.sqrt(x.size(-1)) + table[: x.size(0), None],
     ),
     ("add_positions", "multiplied and wrong-rows", lambda x, table: x * table[1 : x.size(-2) + 1]),
-    ("layer_norm", "unbiased-and-eps-outside", _std),
+    ("layer_norm", "unbiased-variance and eps-outside-the-root", _std),
     ("layer_norm", "eps-forgotten", lambda x, gain, bias, eps: F.layer_norm(x, gain.shape, gain, bias)),
     ("layer_norm", "gain-and-bias-forgotten", lambda x, gain, bias, eps: F.layer_norm(x, gain.shape, eps=eps)),
     (
@@ -598,7 +608,11 @@ WRONG = [
         lambda x, gain, bias, eps: F.batch_norm(x.flatten(0, -2), None, None, gain, bias, True, eps=eps).view_as(x),
     ),
     ("layer_norm", "squares-of-x", _not_centred),
-    ("layer_norm", "squares-of-x", lambda x, gain, bias, eps: F.rms_norm(x, gain.shape, gain, eps) + bias),
+    (
+        "layer_norm",
+        "mean-not-subtracted and squares-of-x",
+        lambda x, gain, bias, eps: F.rms_norm(x, gain.shape, gain, eps) + bias,
+    ),
     (
         "layer_norm",
         "variance-is-a-sum",
@@ -621,6 +635,89 @@ WRONG = [
     ("pre_norm", "residual-from-normalised-x", lambda x, sublayer, norm: sublayer(y := norm(x)) + y),
     ("pre_norm", "norm-on-the-residual", lambda x, sublayer, norm: torch.add(sublayer(x), norm(x))),
     ("pre_norm", "sum-goes-through-the-sublayer", lambda x, sublayer, norm: sublayer(norm(x).add(x))),
+    ("post_norm", "residual-from-normalised-x", lambda x, sublayer, norm: norm(sublayer(x) + norm(x))),
+    ("post_norm", "norm-of-the-sublayer-only", lambda x, sublayer, norm: torch.add(norm(sublayer(x)), x)),
+    ("post_norm", "no-norm", lambda x, sublayer, norm: sublayer(x).add(x)),
+    ("post_norm", "both-orders", lambda x, sublayer, norm: norm(sublayer(norm(x)).add(x))),
+    ("post_norm", "x-overwritten", _overwritten),
+    ("post_norm", "x-added-twice", lambda x, sublayer, norm: norm(sum([x, sublayer(x), x]))),
+    ("post_norm", "no-residual and no-norm", lambda x, sublayer, norm: sublayer(x)),
+    ("post_norm", "the-other-one and residual-from-normalised-x", lambda x, sublayer, norm: sublayer(y := norm(x)) + y),
+    ("post_norm", "residual-from-normalised-x and no-norm", lambda x, sublayer, norm: torch.add(sublayer(x), norm(x))),
+    ("pre_norm", "no-residual", lambda x, sublayer, norm: sublayer(norm(x)).clone()),
+    ("pre_norm", "norm-of-the-sublayer-only", lambda x, sublayer, norm: torch.add(norm(sublayer(x)), x)),
+    ("pre_norm", "no-norm", lambda x, sublayer, norm: sublayer(x).add(x)),
+    ("pre_norm", "both-orders", lambda x, sublayer, norm: norm(sublayer(norm(x)).add(x))),
+    ("pre_norm", "x-overwritten", lambda x, sublayer, norm: (y := sublayer(norm(x))) + y),
+    ("pre_norm", "x-added-twice", lambda x, sublayer, norm: sum([x, sublayer(norm(x)), x])),
+    ("pre_norm", "no-residual and no-norm", lambda x, sublayer, norm: sublayer(x)),
+    ("pre_norm", "the-other-one and no-residual", lambda x, sublayer, norm: norm(sublayer(x)).clone()),
+    (
+        "layer_norm",
+        "unbiased-variance",
+        lambda x, g, b, eps: (x - x.mean(-1, True)) / (x.std(-1, keepdim=True) ** 2 + eps).sqrt() * g + b,
+    ),
+    (
+        "layer_norm",
+        "eps-outside-the-root",
+        lambda x, g, b, eps: (c := x - x.mean(-1, True)) / ((c * c).mean(-1, True) ** 0.5 + eps) * g + b,
+    ),
+    ("layer_norm", "eps-added-at-the-end", lambda x, g, b, eps: F.layer_norm(x, g.shape, g, b, 0) + g * eps),
+    ("layer_norm", "over-length-and-features", lambda x, g, b, eps: F.layer_norm(x, x.shape[-2:], eps=eps) * g + b),
+    ("layer_norm", "over-the-length", lambda x, g, b, eps: F.layer_norm(x.mT, x.shape[-2:-1], eps=eps).mT * g + b),
+    (
+        "layer_norm",
+        "divided-by-variance",
+        lambda x, g, b, eps: (x - x.mean(-1, True)) / (x.var(-1, correction=0, keepdim=True) + eps) * g + b,
+    ),
+    ("layer_norm", "not-divided", lambda x, g, b, eps: torch.addcmul(b, g, x - x.mean(-1, keepdim=True))),
+    ("layer_norm", "brackets-forgotten", _without_brackets),
+    ("layer_norm", "bias-forgotten", lambda x, g, b, eps: F.layer_norm(x, g.shape, g, eps=eps)),
+    ("layer_norm", "gain-forgotten", lambda x, g, b, eps: F.layer_norm(x, g.shape, None, b, eps)),
+    ("layer_norm", "bias-before-gain", lambda x, g, b, eps: F.layer_norm(x, g.shape, None, b, eps) * g),
+    (
+        "layer_norm",
+        "mean-not-subtracted",
+        lambda x, g, b, eps: (
+            F.layer_norm(x, g.shape, g, b, eps)
+            + g * x.mean(-1, True) / (x.var(-1, correction=0, keepdim=True) + eps).sqrt()
+        ),
+    ),
+    (
+        "layer_norm",
+        "keepdim-forgotten",
+        lambda x, g, b, eps: (x - torch.mean(x, -1)) * (torch.var(x, -1, correction=0) + eps) ** -0.5 * g + b,
+    ),
+    (
+        "layer_norm",
+        "over-length-and-features and gain-and-bias-forgotten",
+        lambda x, g, b, eps: F.layer_norm(x, x.shape[-2:], eps=eps),
+    ),
+    ("layer_norm", "eps-forgotten and gain-and-bias-forgotten", lambda x, g, b, eps: F.layer_norm(x, g.shape)),
+    (
+        "layer_norm",
+        "unbiased-variance and eps-forgotten",
+        lambda x, g, b, eps: g * (x - x.mean(-1, True)) / x.std(-1, keepdim=True) + b,
+    ),
+    (
+        "feed_forward",
+        "activation-first",
+        lambda x, w1, b1, w2, b2: torch.addmm(b1, x.relu().flatten(0, -2), w1).unflatten(0, x.shape[:-1]) @ w2 + b2,
+    ),
+    ("feed_forward", "activation-before-bias", lambda x, w1, b1, w2, b2: (b1 + (x @ w1).clamp(min=0)) @ w2 + b2),
+    ("feed_forward", "gelu-instead-of-relu", lambda x, w1, b1, w2, b2: torch.nn.GELU()(x @ w1 + b1) @ w2 + b2),
+    ("feed_forward", "another-activation", lambda x, w1, b1, w2, b2: torch.sigmoid(x @ w1 + b1) @ w2 + b2),
+    ("feed_forward", "another-activation", lambda x, w1, b1, w2, b2: (x @ w1 + b1).clamp(max=0) @ w2 + b2),
+    ("feed_forward", "second-step-missing", lambda x, w1, b1, w2, b2: torch.clamp(x @ w1 + b1, min=0)),
+    ("feed_forward", "weights-transposed", lambda x, w1, b1, w2, b2: F.linear(F.relu(F.linear(x, w1, b1)), w2, b2)),
+    ("feed_forward", "residual-added", lambda x, w1, b1, w2, b2: (x @ w1 + b1).relu() @ w2 + (x + b2)),
+    ("feed_forward", "activation-last and bias-forgotten", lambda x, w1, b1, w2, b2: F.relu(x @ w1 @ w2)),
+    ("feed_forward", "no-activation and bias-forgotten", lambda x, w1, b1, w2, b2: x @ (w1 @ w2)),
+    (
+        "feed_forward",
+        "gelu-instead-of-relu and residual-added",
+        lambda x, w1, b1, w2, b2: F.gelu(x @ w1 + b1) @ w2 + b2 + x,
+    ),
     ("encoder_layer", "one-norm-used-twice", _one_norm),
     (
         "bert_embeddings",
