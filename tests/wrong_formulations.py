@@ -693,7 +693,7 @@ WRONG = [
         "over-length-and-features and gain-and-bias-forgotten",
         lambda x, g, b, eps: F.layer_norm(x, x.shape[-2:], eps=eps),
     ),
-    ("layer_norm", "eps-forgotten and gain-and-bias-forgotten", lambda x, g, b, eps: F.layer_norm(x, g.shape)),
+    ("layer_norm", "eps-forgotten and gain-and-bias-forgotten", lambda x, g, b, eps: F.layer_norm(x, g.shape, eps=0)),
     (
         "layer_norm",
         "unbiased-variance and eps-forgotten",

@@ -22,7 +22,7 @@ def sinusoidal_positions(length, d_model):
         matrices((4, 2), (4, 2)),
         matrices((2, 3, 4, 6), (8, 6)),
         matrices((2, 1, 4, 6), (8, 6)),  # one row instead of four is stretched, and raises nothing
-        matrices((2, 1, 2), (3, 2)),  # so is one token, to the length of the table
+        matrices((4, 1, 8), (6, 8)),  # so is one token, to the length of the table
         matrices((1, 4, 4), (6, 4)),
         matrices((3, 4, 2), (5, 2), dtype=torch.float64),
     ]
