@@ -63,7 +63,10 @@ def _dots(product=lambda query, key: query @ key.T, width=lambda query: 1, end=_
     return lambda query, key: end(product(query, key) / width(query))
 
 
-_one_by_one, _features = torch.mul, lambda query, key: query.T @ key
+def _by_features(query, key):
+    return query.T @ key
+
+
 _declare = dot_product_scores.mistake
 _declare(
     "key-not-transposed",
@@ -91,7 +94,7 @@ _declare(
         "Two queries and two keys make four dot products. Count how many pairs of a query and a key your line looks "
         "at.",
     ),
-    _one_by_one,
+    _dots(torch.mul),
     lambda query, key: (query * key).sum(-1),
 )
 _declare(
@@ -101,7 +104,7 @@ _declare(
         "With 3 queries of 4 features and 5 keys of 4 features the result is 3 by 5. Which of the two matrices has to "
         "be turned so that the 4s meet?",
     ),
-    _features,
+    _dots(_by_features),
 )
 _declare(
     "summed-over-the-wrong-axis",
@@ -156,8 +159,8 @@ dot_product_scores.together(
     {
         "key-not-transposed": {"product": torch.matmul},
         "swapped-operands": {"product": lambda query, key: key @ query.T},
-        "elementwise-product": {"product": _one_by_one},
-        "query-transposed": {"product": _features},
+        "elementwise-product": {"product": torch.mul},
+        "query-transposed": {"product": _by_features},
         "already-scaled": {"width": lambda query: query.shape[-1] ** 0.5},
         "mean-not-sum": {"width": lambda query: query.shape[-1]},
         "softmax-already": {"end": lambda scores: scores.softmax(-1)},
@@ -235,8 +238,8 @@ _declare(
     "not-normalised",
     (
         "The exponentials are there, but a row does not add up to 1 yet.",
-        "Take exponentials of 1, 2 and 5. They should share out 100%: what do you do with each to get 1/8, 2/8 and "
-        "5/8?",
+        "Say the exponentials of a row come out as 1, 2 and 5. They should share out 100%: what do you do with each "
+        "to get 1/8, 2/8 and 5/8?",
     ),
     _naive,
     _stable,
@@ -411,7 +414,8 @@ _declare(
     "swapped-operands",
     (
         "In a matrix product the order matters. The result needs one row for each query: which matrix has those rows?",
-        "Weights are (queries, keys) and value is (keys, features). In which order do the keys stand in the middle?",
+        "Weights are (queries, keys) and value is (keys, features). In which order of the two do the keys meet in the "
+        "middle?",
     ),
     _mixed(product=lambda weights, value: value @ weights),
 )
