@@ -104,6 +104,74 @@ def _(weights, value):
     return (value.T @ weights.T).T
 
 
+@right("dot_product_scores")
+def _(query, key):
+    result = torch.zeros(len(query), len(key), dtype=query.dtype)
+    for i, q in enumerate(query):
+        for j, k in enumerate(key):
+            result[i, j] = torch.dot(q, k)
+    return result
+
+
+@right("dot_product_scores")
+def _(query, key):
+    return (key.double() @ query.double().T).T.to(query.dtype)
+
+
+@right("dot_product_scores")
+def _(query, key):
+    total = torch.zeros(len(query), len(key), dtype=query.dtype)
+    for feature in range(query.shape[1]):
+        total += torch.outer(query[:, feature], key[:, feature])
+    return total
+
+
+@right("softmax")
+def _(scores):
+    e = scores.clone()
+    e -= e.amax(-1, keepdim=True).detach()
+    e = e.exp_()
+    return e / e.sum(-1, keepdim=True)
+
+
+@right("softmax")
+def _(scores):
+    wide = scores.double()
+    e = (wide - wide.max(-1, keepdim=True)[0]).exp()
+    return torch.einsum("...k,...->...k", e, 1 / e.sum(-1)).to(scores.dtype)
+
+
+@right("softmax")
+def _(scores):
+    def row(numbers):
+        largest = max(numbers, key=float)
+        e = [torch.exp(number - largest) for number in numbers]
+        return torch.stack([each / sum(e) for each in e])
+
+    if scores.dim() == 1:
+        return row(list(scores))
+    return torch.stack([RIGHT["softmax"][-1](part) for part in scores])
+
+
+@right("attend")
+def _(weights, value):
+    result = torch.zeros(len(weights), value.shape[1], dtype=value.dtype)
+    for i, row in enumerate(weights):
+        for j, weight in enumerate(row):
+            result[i] += weight * value[j]
+    return result
+
+
+@right("attend")
+def _(weights, value):
+    return sum(torch.outer(weights[:, k], value[k]) for k in range(len(value)))
+
+
+@right("attend")
+def _(weights, value):
+    return torch.tensordot(weights.to(torch.float64), value.to(torch.float64), dims=1).to(value.dtype)
+
+
 # Lesson 02
 
 
@@ -160,6 +228,58 @@ def _(scores, temperature):
 def _(scores, temperature):
     logs = scores.log_softmax(-1) / temperature  # the weights to the power 1/T, shared out again
     return logs.softmax(-1)
+
+
+@right("scaled_dot_product_attention")
+def _(query, key, value):
+    scores = query @ key.transpose(-1, -2)
+    scores /= key.size(-1) ** 0.5  # in place, but on a tensor of its own
+    scores -= scores.detach().amax(-1, keepdim=True)
+    weights = scores.exp()
+    return weights.div(weights.sum(-1, keepdim=True)).matmul(value)
+
+
+@right("scaled_dot_product_attention")
+def _(query, key, value):
+    wide_query, wide_key, wide_value = (x.double() for x in (query, key, value))
+    scores = torch.einsum("...id,...jd->...ij", wide_query, wide_key) * wide_key.size(-1) ** -0.5
+    return (scores.softmax(-1) @ wide_value).to(query.dtype)
+
+
+@right("scaled_dot_product_attention")
+def _(query, key, value):
+    if query.dim() > 2:
+        parts = zip(query, key, value, strict=True)
+        return torch.stack([RIGHT["scaled_dot_product_attention"][-1](*part) for part in parts])
+    rows = []
+    for q in query:
+        e = [torch.exp(sum(a * b for a, b in zip(q, k, strict=True)) / math.sqrt(len(q))) for k in key]
+        rows.append(sum(each / sum(e) * v for each, v in zip(e, value, strict=True)))
+    return torch.stack(rows)
+
+
+@right("softmax_with_temperature")
+def _(scores, temperature):
+    def row(numbers):
+        e = [torch.exp((number - max(numbers, key=float)) / temperature) for number in numbers]
+        return torch.stack([each / sum(e) for each in e])
+
+    flat = scores.reshape(-1, scores.shape[-1])
+    return torch.stack([row(list(numbers)) for numbers in flat]).view(scores.shape)
+
+
+@right("softmax_with_temperature")
+def _(scores, temperature):
+    own = scores.clone()
+    own /= temperature
+    own -= own.amax(-1, keepdim=True).detach()
+    own = own.exp_()
+    return torch.einsum("...k,...->...k", own, 1 / own.sum(-1))
+
+
+@right("softmax_with_temperature")
+def _(scores, temperature):
+    return torch.softmax(scores.double() / temperature, -1).to(scores.dtype)
 
 
 # Lesson 03
@@ -260,6 +380,48 @@ def _(scores, mask):
     return result.view_as(scores)
 
 
+@right("causal_mask")
+def _(length):
+    mask = torch.zeros(length, length, dtype=torch.bool)
+    for query in range(length):
+        mask[query, : query + 1] = True
+    return mask
+
+
+@right("causal_mask")
+def _(length):
+    return torch.eye(length, dtype=torch.float64).cumsum(0) > 0
+
+
+@right("padding_mask")
+def _(lengths, max_length):
+    return torch.stack([torch.arange(max_length) < length for length in lengths])
+
+
+@right("padding_mask")
+def _(lengths, max_length):
+    left = torch.einsum("b,t->bt", lengths.double(), torch.ones(max_length, dtype=torch.float64))
+    left -= torch.arange(max_length)
+    return left.ge(1)
+
+
+@right("masked_softmax")
+def _(scores, mask):
+    wide = scores.double().clone()
+    wide[~mask.expand_as(scores)] = torch.finfo(torch.float64).min
+    weights = wide.softmax(-1)
+    weights = weights * mask
+    return weights.to(scores.dtype)
+
+
+@right("masked_softmax")
+def _(scores, mask):
+    seen = torch.where(mask, scores, torch.finfo(scores.dtype).min)
+    e = (seen - seen.amax(-1, keepdim=True)).exp().masked_fill(~mask, 0)
+    total = torch.einsum("...k->...", e)
+    return e / (total + (total == 0))[..., None]
+
+
 # Lesson 04
 
 
@@ -337,6 +499,71 @@ def _(x, w_q, w_k, w_v, w_o, n_heads):
     )
 
 
+@right("split_heads")
+def _(x, n_heads):
+    batch, length, d_model = x.shape
+    result = torch.empty(batch, n_heads, length, d_model // n_heads, dtype=x.dtype)
+    for feature in range(d_model):
+        head, place = divmod(feature, d_model // n_heads)
+        result[:, head, :, place] = x[:, :, feature]
+    return result
+
+
+@right("split_heads")
+def _(x, n_heads):
+    d_head = x.shape[-1] // n_heads
+    choice = torch.eye(x.shape[-1], dtype=torch.float64).view(x.shape[-1], n_heads, d_head)
+    return torch.einsum("blf,fhd->bhld", x.double(), choice).to(x.dtype)
+
+
+@right("split_heads")
+def _(x, n_heads):
+    return torch.stack([torch.stack(sentence.tensor_split(n_heads, dim=1)) for sentence in x])
+
+
+@right("merge_heads")
+def _(x):
+    batch, heads, length, width = x.shape
+    result = x.new_zeros(batch, length, heads * width)
+    for head in range(heads):
+        result[..., head * width : (head + 1) * width] += x[:, head]
+    return result
+
+
+@right("merge_heads")
+def _(x):
+    tokens = [[torch.cat(list(sentence[:, t])) for t in range(x.shape[2])] for sentence in x]
+    return torch.stack([torch.stack(rows) for rows in tokens])
+
+
+@right("merge_heads")
+def _(x):
+    _, heads, _, width = x.shape
+    places = torch.eye(heads * width, dtype=torch.float64).view(heads, width, heads * width)
+    return torch.einsum("bhld,hdf->blf", x.double(), places).to(x.dtype)
+
+
+@right("multi_head_attention")
+def _(x, w_q, w_k, w_v, w_o, n_heads):
+    wide = [each.double() for each in (x, w_q, w_k, w_v, w_o)]
+    return RIGHT["multi_head_attention"][0](*wide, n_heads).to(x.dtype)
+
+
+@right("multi_head_attention")
+def _(x, w_q, w_k, w_v, w_o, n_heads):
+    sentences = []
+    for sentence in x:
+        query, key, value = sentence @ w_q, sentence @ w_k, sentence @ w_v
+        merged = torch.zeros_like(value)
+        for columns in torch.arange(value.shape[1]).chunk(n_heads):
+            for t in range(len(sentence)):
+                scores = key[:, columns] @ query[t, columns]
+                scores /= len(columns) ** 0.5
+                merged[t, columns] = scores.softmax(0) @ value[:, columns]
+        sentences.append(merged @ w_o)
+    return torch.stack(sentences)
+
+
 # Lesson 05
 
 
@@ -392,6 +619,47 @@ def _(x, positions):
 def _(x, positions):
     flat = x.flatten(0, -3) if x.dim() > 3 else x
     return (flat + positions[: x.shape[-2], :]).reshape(x.shape)
+
+
+@right("sinusoidal_positions")
+def _(length, d_model):
+    rows = []
+    for t in range(length):
+        row = []
+        for pair in range(d_model // 2):
+            angle = t / math.pow(10000, 2 * pair / d_model)
+            row += [math.sin(angle), math.cos(angle)]
+        rows.append(torch.tensor(row))
+    return torch.stack(rows)
+
+
+@right("sinusoidal_positions")
+def _(length, d_model):
+    speed = torch.logspace(0, -4, d_model // 2 + 1, dtype=torch.float64)[:-1]
+    table = torch.einsum("t,c->tc", torch.arange(length).double(), speed.repeat_interleave(2))
+    table[:, 1::2] += math.pi / 2  # a cosine is a sine a quarter turn ahead
+    return table.sin_().float()
+
+
+@right("add_positions")
+def _(x, positions):
+    total = x.clone()
+    for t in range(x.shape[-2]):
+        total[..., t, :] += positions[t]
+    return total
+
+
+@right("add_positions")
+def _(x, positions):
+    length = x.shape[-2]
+    choice = torch.eye(length, len(positions), dtype=torch.float64)
+    return (x.double() + torch.einsum("tp,pd->td", choice, positions.double())).to(x.dtype)
+
+
+@right("add_positions")
+def _(x, positions):
+    rows = positions.split([x.shape[-2], len(positions) - x.shape[-2]])[0]
+    return torch.stack([sentence + rows for sentence in x.reshape(-1, *x.shape[-2:])]).view(x.shape)
 
 
 # Lesson 06
@@ -486,6 +754,84 @@ def _(x, sublayer, norm):
     total = x.clone()
     total += sublayer(norm(x))
     return total
+
+
+@right("layer_norm")
+def _(x, gain, bias, eps):
+    wide = x.double()
+    wide = wide - torch.einsum("...d->...", wide)[..., None] / x.shape[-1]
+    variance = torch.einsum("...d,...d->...", wide, wide)[..., None] / x.shape[-1]
+    return (wide / (variance + eps).sqrt() * gain.double() + bias.double()).to(x.dtype)
+
+
+@right("layer_norm")
+def _(x, gain, bias, eps):
+    def token(features):
+        mean = sum(features) / len(features)
+        variance = sum((feature - mean) ** 2 for feature in features) / len(features)
+        return torch.stack([(feature - mean) / torch.sqrt(variance + eps) for feature in features]) * gain + bias
+
+    return torch.stack([token(list(row)) for row in x.flatten(0, -2)]).reshape(x.shape)
+
+
+@right("layer_norm")
+def _(x, gain, bias, eps):
+    own = x.clone()
+    own -= x.mean(-1, keepdim=True)
+    own /= torch.sqrt(x.var(-1, keepdim=True, correction=0) + eps)
+    own *= gain
+    own += bias
+    return own
+
+
+@right("feed_forward")
+def _(x, w1, b1, w2, b2):
+    def token(features):
+        hidden = [
+            sum(f * w for f, w in zip(features, column, strict=True)) + b for column, b in zip(w1.T, b1, strict=True)
+        ]
+        return sum(row * h for row, h in zip(w2, hidden, strict=True) if h > 0) + b2
+
+    return torch.stack([token(row) for row in x.flatten(0, -2)]).reshape(x.shape)
+
+
+@right("feed_forward")
+def _(x, w1, b1, w2, b2):
+    x, w1, b1, w2, b2, dtype = *(each.double() for each in (x, w1, b1, w2, b2)), x.dtype
+    hidden = torch.maximum(x @ w1 + b1, torch.zeros_like(b1))
+    return (hidden @ w2 + b2).to(dtype)
+
+
+@right("post_norm")
+def _(x, sublayer, norm):
+    return norm(x.double().add(sublayer(x).double()).to(x.dtype))
+
+
+@right("post_norm")
+def _(x, sublayer, norm):
+    return norm(torch.einsum("p...->...", torch.stack((sublayer(x), x))))
+
+
+@right("post_norm")
+def _(x, sublayer, norm):
+    change = sublayer(x)
+    return norm(torch.stack([a + b for a, b in zip(x, change, strict=True)]))
+
+
+@right("pre_norm")
+def _(x, sublayer, norm):
+    return (x.double() + sublayer(norm(x)).double()).to(x.dtype)
+
+
+@right("pre_norm")
+def _(x, sublayer, norm):
+    return torch.einsum("p...->...", torch.stack((x, sublayer(norm(x)))))
+
+
+@right("pre_norm")
+def _(x, sublayer, norm):
+    change = sublayer(norm(x))
+    return torch.stack([a + b for a, b in zip(x, change, strict=True)])
 
 
 # Lesson 07

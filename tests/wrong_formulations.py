@@ -15,6 +15,15 @@ def _masked(number):
     return lambda scores, mask: torch.where(mask, scores, torch.full_like(scores, number)).softmax(-1)
 
 
+def _masked_by_index(scores, mask):
+    filled = scores.clone()
+    filled[~mask] = -1e9
+    weights = torch.softmax(filled, dim=-1)
+    weights = weights.clone()
+    weights[~mask] = 0
+    return weights
+
+
 def _weighed(scores, mask):
     w = torch.where(mask, torch.exp(scores), 0)
     return w / w.sum(dim=-1, keepdim=True)
@@ -34,6 +43,21 @@ def _heads(
         context = softmax(q @ k.transpose(-1, -2) / scale(x, q)) @ v
         context = context if across else context.transpose(1, 2)  # (batch, length, heads, d_head)
         return finish(context.reshape(batch, length, -1), w_o)
+
+    return multi_head_attention
+
+
+def _by_view(split=False, merged=False):
+    def multi_head_attention(x, w_q, w_k, w_v, w_o, n_heads):
+        batch, length, _ = x.shape
+        parts = [x @ w for w in (w_q, w_k, w_v)]
+        if split:
+            q, k, v = (part.view(batch, n_heads, length, -1) for part in parts)
+        else:
+            q, k, v = (torch.stack(part.chunk(n_heads, -1), 1) for part in parts)
+        context = F.scaled_dot_product_attention(q, k, v)
+        context = context if merged else context.transpose(1, 2)
+        return context.reshape(batch, length, -1) @ w_o
 
     return multi_head_attention
 
@@ -75,8 +99,23 @@ def _fast(length, d_model):
     return table
 
 
+def _sines_only(length, d_model):
+    column = torch.arange(d_model)
+    return torch.sin(torch.arange(length)[:, None] / 10000 ** ((column - column % 2) / d_model))
+
+
 def _std(x, gain, bias, eps):
     return gain * (x - x.mean(-1, keepdim=True)) / (x.std(-1, keepdim=True) + eps) + bias
+
+
+def _without_brackets(x, gain, bias, eps):
+    mean, variance = x.mean(-1, keepdim=True), x.var(-1, keepdim=True, correction=0)
+    return gain * (x - mean * torch.rsqrt(variance + eps)) + bias
+
+
+def _overwritten(x, sublayer, norm):
+    x = sublayer(x)
+    return norm(x + x)
 
 
 def _returns_nothing(x, w1, b1, w2, b2):
@@ -252,6 +291,34 @@ WRONG = [
     ("softmax", "one-sum-over-everything", lambda s: (e := torch.exp(s - s.max())) / e.sum()),
     ("attend", "transposed-weights", lambda w, v: torch.einsum("kq,kd->qd", w, v)),
     ("attend", "mean-not-weighted-sum", lambda w, v: (w[:, :, None] * v).mean(1)),
+    ("dot_product_scores", "query-transposed", lambda q, k: torch.matmul(q.mT, k)),
+    ("dot_product_scores", "summed-over-the-wrong-axis", lambda q, k: torch.einsum("qd,kd->qd", q, k)),
+    ("dot_product_scores", "summed-over-the-wrong-axis", lambda q, k: torch.sum(q * k)),
+    ("dot_product_scores", "already-scaled", lambda q, k: torch.matmul(q, k.mT) / math.sqrt(k.size(1))),
+    ("dot_product_scores", "mean-not-sum", lambda q, k: (q.unsqueeze(1) * k.unsqueeze(0)).mean(-1)),
+    ("dot_product_scores", "cosines", lambda q, k: F.cosine_similarity(q[:, None], k[None], dim=-1)),
+    (
+        "dot_product_scores",
+        "already-scaled and softmax-already",
+        lambda q, k: F.softmax(q @ k.mT / len(q[0]) ** 0.5, -1),
+    ),
+    ("dot_product_scores", "key-not-transposed and softmax-already", lambda q, k: F.softmax(torch.mm(q, k), dim=1)),
+    ("softmax", "wrong-axis", lambda s: F.softmax(s)),
+    ("softmax", "wrong-axis and overflow", lambda s: torch.exp(s) / torch.exp(s).sum(dim=0)),
+    ("softmax", "wrong-axis and no-exponential", lambda s: s / s.sum(0)),
+    ("softmax", "one-maximum-for-everything", lambda s: F.normalize((s - s.max()).exp(), p=1, dim=-1, eps=0)),
+    ("softmax", "smallest-score-wins", lambda s: F.softmin(s, dim=-1)),
+    ("softmax", "positive-by-another-way", lambda s: s**2 / torch.sum(s**2, dim=-1, keepdim=True)),
+    ("softmax", "each-score-alone", lambda s: 1 / (1 + torch.exp(-s))),
+    ("softmax", "logarithms", lambda s: s - s.logsumexp(-1, keepdim=True)),
+    ("softmax", "keepdim-forgotten", lambda s: (e := torch.exp(s - s.max(-1, keepdim=True)[0])) / torch.sum(e, dim=-1)),
+    ("attend", "value-transposed", lambda w, v: torch.matmul(w, v.mT)),
+    ("attend", "swapped-operands", lambda w, v: torch.mm(v, w)),
+    ("attend", "largest-weight-only", lambda w, v: torch.stack([v[int(row.argmax())] for row in w])),
+    ("attend", "softmax-again", lambda w, v: F.softmax(w, dim=1) @ v),
+    ("attend", "softmax-at-the-end", lambda w, v: F.softmax(w @ v, dim=1)),
+    ("attend", "divided-by-the-root", lambda w, v: torch.matmul(w, v) / math.sqrt(v.size(1))),
+    ("attend", "transposed-weights and softmax-again", lambda w, v: F.softmax(w, dim=1).T @ v),
     ("scaled_dot_product_attention", "no-scale", lambda *qkv: F.scaled_dot_product_attention(*qkv, scale=1.0)),
     (
         "scaled_dot_product_attention",
@@ -270,6 +337,91 @@ WRONG = [
     ),
     ("softmax_with_temperature", "multiplied", lambda s, t: (s * t).softmax(-1)),
     ("softmax_with_temperature", "applied-after-softmax", lambda s, t: s.softmax(-1) / t),
+    (
+        "scaled_dot_product_attention",
+        "no-scale",
+        lambda q, k, v: torch.einsum("...ij,...jd->...id", F.softmax(q @ k.mT, -1), v),
+    ),
+    (
+        "scaled_dot_product_attention",
+        "divided-by-d-k",
+        lambda q, k, v: F.scaled_dot_product_attention(q, k, v, scale=1 / k.size(-1)),
+    ),
+    (
+        "scaled_dot_product_attention",
+        "divided-by-d-k",
+        lambda q, k, v: F.softmax((q / math.sqrt(q.size(-1))) @ (k / math.sqrt(k.size(-1))).mT, -1) @ v,
+    ),
+    (
+        "scaled_dot_product_attention",
+        "scaled-by-value-width",
+        lambda q, k, v: F.scaled_dot_product_attention(q, k, v, scale=v.size(-1) ** -0.5),
+    ),
+    (
+        "scaled_dot_product_attention",
+        "scaled-by-number-of-keys",
+        lambda q, k, v: F.scaled_dot_product_attention(q, k, v, scale=1 / math.sqrt(k.size(-2))),
+    ),
+    (
+        "scaled_dot_product_attention",
+        "scaled-by-first-axis",
+        lambda q, k, v: F.softmax(q @ k.mT / math.sqrt(q.size(0)), -1) @ v,
+    ),
+    ("scaled_dot_product_attention", "wrong-axis", lambda q, k, v: F.softmax(q @ k.mT / math.sqrt(q.size(-1))) @ v),
+    (
+        "scaled_dot_product_attention",
+        "value-inside-softmax",
+        lambda q, k, v: F.softmax(q @ k.mT @ v / math.sqrt(q.size(-1)), -1),
+    ),
+    (
+        "scaled_dot_product_attention",
+        "key-not-transposed",
+        lambda q, k, v: F.softmax(torch.matmul(q, k) / math.sqrt(q.size(-1)), -1) @ v,
+    ),
+    (
+        "scaled_dot_product_attention",
+        "roles-swapped",
+        lambda q, k, v: F.softmax(k @ q.mT / math.sqrt(q.size(-1)), -1) @ v,
+    ),
+    ("scaled_dot_product_attention", "no-softmax", lambda q, k, v: q / math.sqrt(q.size(-1)) @ k.mT @ v),
+    (
+        "scaled_dot_product_attention",
+        "softmax-twice",
+        lambda q, k, v: (q @ k.mT / math.sqrt(q.size(-1))).softmax(-1).softmax(-1) @ v,
+    ),
+    ("scaled_dot_product_attention", "mixes-the-keys", lambda q, k, v: F.scaled_dot_product_attention(q, k, k)),
+    (
+        "scaled_dot_product_attention",
+        "returns-the-weights",
+        lambda q, k, v: F.softmax(q @ k.mT * q.size(-1) ** -0.5, -1),
+    ),
+    (
+        "scaled_dot_product_attention",
+        "no-scale and wrong-axis",
+        lambda q, k, v: F.softmax(torch.matmul(q, k.mT), -2) @ v,
+    ),
+    (
+        "scaled_dot_product_attention",
+        "no-scale and transpose-ignores-the-batch",
+        lambda q, k, v: F.softmax(q @ k.T, -1) @ v,
+    ),
+    ("scaled_dot_product_attention", "no-scale and no-softmax", lambda q, k, v: torch.matmul(q, k.mT) @ v),
+    ("softmax_with_temperature", "powers-not-shared-out", lambda s, t: torch.exp(s.log_softmax(-1) / t)),
+    ("softmax_with_temperature", "temperature-ignored", lambda s, t: (s + t).softmax(-1)),
+    (
+        "softmax_with_temperature",
+        "temperature-in-one-place",
+        lambda s, t: torch.exp((x := s - s.amax(-1, keepdim=True)) / t) / x.exp().sum(-1)[..., None],
+    ),
+    ("softmax_with_temperature", "root-of-the-temperature", lambda s, t: (s / math.sqrt(t)).softmax(-1)),
+    ("softmax_with_temperature", "wrong-axis", lambda s, t: F.softmax(s / t)),
+    ("softmax_with_temperature", "overflow", lambda s, t: (e := (s / t).exp()) / e.sum(dim=-1)[..., None]),
+    ("softmax_with_temperature", "multiplied and wrong-axis", lambda s, t: F.softmax(t * s, dim=0)),
+    (
+        "softmax_with_temperature",
+        "multiplied and overflow",
+        lambda s, t: (e := torch.exp(s * t)) / e.sum(-1, keepdim=True),
+    ),
     ("causal_mask", "inverted", lambda n: torch.triu(torch.ones(n, n, dtype=torch.bool), diagonal=1)),
     ("causal_mask", "diagonal-hidden", lambda n: torch.arange(n)[:, None] > torch.arange(n)),
     ("causal_mask", "upper-triangle", lambda n: torch.arange(n)[:, None] <= torch.arange(n)),
@@ -289,6 +441,42 @@ WRONG = [
     ("masked_softmax", "small-negative-fill", lambda s, m: (s + (1 - m.to(s)) * -10).softmax(-1)),
     ("masked_softmax", "nan-on-an-empty-row", _masked(-math.inf)),
     ("masked_softmax", "empty-row-attends", _masked(-1e9)),
+    ("causal_mask", "one-too-many", lambda n: torch.arange(n)[:, None] + 1 >= torch.arange(n)),
+    ("causal_mask", "nothing-hidden", lambda n: torch.full((n, n), True)),
+    ("causal_mask", "only-itself", lambda n: torch.arange(n)[:, None] == torch.arange(n)),
+    ("causal_mask", "integers-instead-of-boolean", lambda n: torch.ones(n, n, dtype=torch.long).tril()),
+    ("causal_mask", "inverted and float-instead-of-boolean", lambda n: torch.ones(n, n).triu(diagonal=1)),
+    ("causal_mask", "diagonal-hidden and integers-instead-of-boolean", lambda n: torch.ones(n, n).tril(-1).long()),
+    ("padding_mask", "off-by-one", lambda n, m: torch.arange(1, m + 1) < n.unsqueeze(1)),
+    ("padding_mask", "max-length-ignored", lambda n, m: torch.arange(max(n.tolist())) < n.unsqueeze(1)),
+    ("padding_mask", "padding-in-front", lambda n, m: (torch.arange(m) < n.unsqueeze(1)).flip(1)),
+    ("padding_mask", "axes-exchanged", lambda n, m: torch.arange(m)[:, None] < n),
+    ("padding_mask", "float-instead-of-boolean", lambda n, m: torch.where(torch.arange(m) < n[:, None], 1.0, 0.0)),
+    (
+        "padding_mask",
+        "integers-instead-of-boolean",
+        lambda n, m: torch.tensor([[int(i < k) for i in range(m)] for k in n]),
+    ),
+    ("padding_mask", "extra-axes", lambda n, m: torch.arange(m).expand(len(n), 1, m) < n[:, None, None]),
+    ("padding_mask", "inverted and no-second-axis", lambda n, m: n <= torch.arange(m)),
+    ("padding_mask", "inverted and off-by-one", lambda n, m: torch.arange(m) > n[:, None]),
+    ("padding_mask", "inverted and float-instead-of-boolean", lambda n, m: 1.0 * (torch.arange(m) >= n[:, None])),
+    ("masked_softmax", "minus-forgotten", _masked(1e9)),
+    ("masked_softmax", "minus-forgotten", _masked(math.inf)),
+    ("masked_softmax", "filled-with-zero", _masked(1e-9)),
+    ("masked_softmax", "zero-times-infinity", lambda s, m: F.softmax(s + (1 - m.to(s)) * -math.inf, -1)),
+    ("masked_softmax", "mask-added", lambda s, m: (s + m.to(s)).softmax(dim=-1)),
+    ("masked_softmax", "mask-ignored", lambda s, m: F.softmax(s, dim=-1)),
+    ("masked_softmax", "mask-does-not-broadcast", _masked_by_index),
+    ("masked_softmax", "wrong-axis", lambda s, m: F.softmax(torch.where(m, s, torch.finfo(s.dtype).min), -2) * m),
+    ("masked_softmax", "inverted and nan-on-an-empty-row", lambda s, m: s.masked_fill(m, -math.inf).softmax(-1)),
+    ("masked_softmax", "inverted and empty-row-attends", lambda s, m: s.masked_fill(m, -1e9).softmax(-1)),
+    ("masked_softmax", "inverted and mask-after-softmax", lambda s, m: F.softmax(s, -1) * ~m),
+    (
+        "masked_softmax",
+        "nan-on-an-empty-row and wrong-axis",
+        lambda s, m: torch.where(m, s, -math.inf).softmax(-2),
+    ),
     ("split_heads", "view-without-transpose", lambda x, n: x.view(len(x), n, x.size(1), x.size(2) // n)),
     ("split_heads", "splits-the-sequence", lambda x, n: x.view(len(x), n, x.size(1) // n, x.size(2))),
     (
@@ -309,9 +497,58 @@ WRONG = [
     ("multi_head_attention", "scaled-after-softmax", _scaled_late),
     ("multi_head_attention", "value-not-used", lambda x, q, k, v, o, n: _heads()(x, q, k, k, o, n)),
     ("multi_head_attention", "weights-transposed", _linear),
+    ("split_heads", "not-transposed", lambda x, n: x.view(*x.shape[:2], n, -1)),
+    ("split_heads", "heads-and-width-exchanged", lambda x, n: torch.stack(x.split(n, dim=-1), dim=1)),
+    ("split_heads", "batch-and-heads-in-one", lambda x, n: torch.cat([torch.stack(s.chunk(n, -1)) for s in x])),
+    ("split_heads", "batch-and-heads-in-one", lambda x, n: torch.cat(x.chunk(n, dim=-1))),
+    ("split_heads", "every-head-gets-everything", lambda x, n: torch.stack([x] * n, dim=1)),
+    (
+        "split_heads",
+        "view-without-transpose and batch-and-heads-in-one",
+        lambda x, n: x.view(len(x) * n, -1, x.size(-1) // n),
+    ),
+    ("merge_heads", "heads-and-features-swapped", lambda x: torch.stack(x.unbind(1), -1).flatten(2)),
+    ("merge_heads", "not-merged", lambda x: torch.stack(x.unbind(1), 2)),
+    ("merge_heads", "heads-one-after-another", lambda x: torch.cat(x.unbind(1), dim=1)),
+    ("merge_heads", "other-axes-exchanged", lambda x: x.mT.contiguous().view(len(x), x.size(2), -1)),
+    ("multi_head_attention", "no-scale", _heads(scale=lambda x, q: 1)),
+    ("multi_head_attention", "divided-by-d-head", _heads(scale=lambda x, q: q.size(-1))),
+    ("multi_head_attention", "scaled-by-number-of-heads", _heads(scale=lambda x, q: math.sqrt(q.size(1)))),
+    ("multi_head_attention", "d-head-from-d-model", _heads(scale=lambda x, q: math.sqrt(x.size(-1) // q.size(1)))),
+    ("multi_head_attention", "key-not-used", lambda x, q, k, v, o, n: _heads()(x, q, q, v, o, n)),
+    ("multi_head_attention", "roles-swapped", lambda x, q, k, v, o, n: _heads()(x, k, q, v, o, n)),
+    (
+        "multi_head_attention",
+        "projections-not-used",
+        lambda x, q, k, v, o, n: _heads()(x, *[torch.eye(x.size(-1)).to(x)] * 3, o, n),
+    ),
+    ("multi_head_attention", "split-by-view", _by_view(split=True)),
+    ("multi_head_attention", "merged-by-view", _by_view(merged=True)),
+    ("multi_head_attention", "split-by-view and merged-by-view", _by_view(split=True, merged=True)),
+    ("multi_head_attention", "one-head-only", lambda x, q, k, v, o, n: _heads()(x, q, k, v, o, 1)),
+    (
+        "multi_head_attention",
+        "no-output-projection and no-scale",
+        _heads(scale=lambda x, q: 1, finish=lambda context, w_o: context),
+    ),
+    (
+        "multi_head_attention",
+        "no-output-projection and scaled-by-d-model",
+        _heads(scale=lambda x, q: x.size(-1) ** 0.5, finish=lambda context, w_o: context),
+    ),
+    ("multi_head_attention", "no-scale and attends-across-heads", _heads(scale=lambda x, q: 1, across=True)),
+    (
+        "multi_head_attention",
+        "no-scale and wrong-axis",
+        _heads(scale=lambda x, q: 1, softmax=lambda scores: F.softmax(scores, dim=2)),
+    ),
     ("sinusoidal_positions", "exponent-doubled", _positions(lambda i: 2 * i)),
     ("sinusoidal_positions", "sine-and-cosine-differ", _positions(cosine=lambda i: i + 1)),
-    ("sinusoidal_positions", "sine-and-cosine-differ", _positions(lambda i: 2 * i, lambda i: 2 * (i + 1))),
+    (
+        "sinusoidal_positions",
+        "exponent-doubled and sine-and-cosine-differ",
+        _positions(lambda i: 2 * i, lambda i: 2 * (i + 1)),
+    ),
     ("sinusoidal_positions", "starts-at-one", _positions(start=1)),
     ("sinusoidal_positions", "multiplied-by-the-power", _positions(lambda i: -i)),
     ("sinusoidal_positions", "multiplied-by-the-power", _fast),
@@ -326,7 +563,43 @@ WRONG = [
     ("add_positions", "along-the-batch-axis", lambda x, table: x + table[: x.size(0)].unsqueeze(1)),
     ("add_positions", "multiplied", lambda x, table: table[: x.size(-2)] * x),
     ("add_positions", "x-scaled", lambda x, table: math.sqrt(x.size(-1)) * x + table[: x.size(-2)]),
-    ("layer_norm", "unbiased-and-eps-outside", _std),
+    ("sinusoidal_positions", "exponent-halved", _positions(lambda i: i // 2)),
+    ("sinusoidal_positions", "cosine-first", _positions(place=lambda i, d: (i + 1, i))),
+    ("sinusoidal_positions", "degrees", _positions(radians=math.degrees)),
+    ("sinusoidal_positions", "full-turns", _positions(radians=lambda angle: 2 * math.pi * angle)),
+    ("sinusoidal_positions", "angle-not-scaled", _positions(lambda i: 0)),
+    ("sinusoidal_positions", "another-base", _positions(lambda i: i * 4 / math.log(10000))),  # the other logarithm
+    ("sinusoidal_positions", "no-cosine", _sines_only),
+    ("sinusoidal_positions", "axes-exchanged", lambda length, d: _positions()(length, d).T),
+    ("sinusoidal_positions", "exponent-doubled and starts-at-one", _positions(lambda i: 2 * i, start=1)),
+    (
+        "sinusoidal_positions",
+        "exponent-doubled and halves-not-interleaved",
+        _positions(lambda i: 2 * i, place=lambda i, d: (i // 2, d // 2 + i // 2)),
+    ),
+    ("add_positions", "length-from-axis-1", lambda x, table: table[: x.size(1), :].add(x)),
+    (
+        "add_positions",
+        "length-from-the-features",
+        lambda x, table: torch.add(x, table.narrow(0, 0, min(x.size(-1), len(table)))),
+    ),
+    ("add_positions", "table-not-cut", lambda x, table: table + x),
+    ("add_positions", "one-row-for-all", lambda x, table: x + table[x.size(-2)]),
+    ("add_positions", "wrong-rows", lambda x, table: x + table[len(table) - x.size(-2) :]),
+    ("add_positions", "rows-backwards", lambda x, table: x + table[torch.arange(x.size(-2) - 1, -1, -1)]),
+    (
+        "add_positions",
+        "concatenated",
+        lambda x, table: torch.cat([x, table[: x.size(-2)].expand(x.shape)], dim=x.dim() - 1),
+    ),
+    ("add_positions", "positions-forgotten", lambda x, table: x.clone()),
+    (
+        "add_positions",
+        "along-the-batch-axis and x-scaled",
+        lambda x, table: x * math.sqrt(x.size(-1)) + table[: x.size(0), None],
+    ),
+    ("add_positions", "multiplied and wrong-rows", lambda x, table: x * table[1 : x.size(-2) + 1]),
+    ("layer_norm", "unbiased-variance and eps-outside-the-root", _std),
     ("layer_norm", "eps-forgotten", lambda x, gain, bias, eps: F.layer_norm(x, gain.shape, gain, bias)),
     ("layer_norm", "gain-and-bias-forgotten", lambda x, gain, bias, eps: F.layer_norm(x, gain.shape, eps=eps)),
     (
@@ -335,7 +608,11 @@ WRONG = [
         lambda x, gain, bias, eps: F.batch_norm(x.flatten(0, -2), None, None, gain, bias, True, eps=eps).view_as(x),
     ),
     ("layer_norm", "squares-of-x", _not_centred),
-    ("layer_norm", "squares-of-x", lambda x, gain, bias, eps: F.rms_norm(x, gain.shape, gain, eps) + bias),
+    (
+        "layer_norm",
+        "mean-not-subtracted and squares-of-x",
+        lambda x, gain, bias, eps: F.rms_norm(x, gain.shape, gain, eps) + bias,
+    ),
     (
         "layer_norm",
         "variance-is-a-sum",
@@ -358,6 +635,89 @@ WRONG = [
     ("pre_norm", "residual-from-normalised-x", lambda x, sublayer, norm: sublayer(y := norm(x)) + y),
     ("pre_norm", "norm-on-the-residual", lambda x, sublayer, norm: torch.add(sublayer(x), norm(x))),
     ("pre_norm", "sum-goes-through-the-sublayer", lambda x, sublayer, norm: sublayer(norm(x).add(x))),
+    ("post_norm", "residual-from-normalised-x", lambda x, sublayer, norm: norm(sublayer(x) + norm(x))),
+    ("post_norm", "norm-of-the-sublayer-only", lambda x, sublayer, norm: torch.add(norm(sublayer(x)), x)),
+    ("post_norm", "no-norm", lambda x, sublayer, norm: sublayer(x).add(x)),
+    ("post_norm", "both-orders", lambda x, sublayer, norm: norm(sublayer(norm(x)).add(x))),
+    ("post_norm", "x-overwritten", _overwritten),
+    ("post_norm", "x-added-twice", lambda x, sublayer, norm: norm(sum([x, sublayer(x), x]))),
+    ("post_norm", "no-residual and no-norm", lambda x, sublayer, norm: sublayer(x)),
+    ("post_norm", "the-other-one and residual-from-normalised-x", lambda x, sublayer, norm: sublayer(y := norm(x)) + y),
+    ("post_norm", "residual-from-normalised-x and no-norm", lambda x, sublayer, norm: torch.add(sublayer(x), norm(x))),
+    ("pre_norm", "no-residual", lambda x, sublayer, norm: sublayer(norm(x)).clone()),
+    ("pre_norm", "norm-of-the-sublayer-only", lambda x, sublayer, norm: torch.add(norm(sublayer(x)), x)),
+    ("pre_norm", "no-norm", lambda x, sublayer, norm: sublayer(x).add(x)),
+    ("pre_norm", "both-orders", lambda x, sublayer, norm: norm(sublayer(norm(x)).add(x))),
+    ("pre_norm", "x-overwritten", lambda x, sublayer, norm: (y := sublayer(norm(x))) + y),
+    ("pre_norm", "x-added-twice", lambda x, sublayer, norm: sum([x, sublayer(norm(x)), x])),
+    ("pre_norm", "no-residual and no-norm", lambda x, sublayer, norm: sublayer(x)),
+    ("pre_norm", "the-other-one and no-residual", lambda x, sublayer, norm: norm(sublayer(x)).clone()),
+    (
+        "layer_norm",
+        "unbiased-variance",
+        lambda x, g, b, eps: (x - x.mean(-1, True)) / (x.std(-1, keepdim=True) ** 2 + eps).sqrt() * g + b,
+    ),
+    (
+        "layer_norm",
+        "eps-outside-the-root",
+        lambda x, g, b, eps: (c := x - x.mean(-1, True)) / ((c * c).mean(-1, True) ** 0.5 + eps) * g + b,
+    ),
+    ("layer_norm", "eps-added-at-the-end", lambda x, g, b, eps: F.layer_norm(x, g.shape, g, b, 0) + g * eps),
+    ("layer_norm", "over-length-and-features", lambda x, g, b, eps: F.layer_norm(x, x.shape[-2:], eps=eps) * g + b),
+    ("layer_norm", "over-the-length", lambda x, g, b, eps: F.layer_norm(x.mT, x.shape[-2:-1], eps=eps).mT * g + b),
+    (
+        "layer_norm",
+        "divided-by-variance",
+        lambda x, g, b, eps: (x - x.mean(-1, True)) / (x.var(-1, correction=0, keepdim=True) + eps) * g + b,
+    ),
+    ("layer_norm", "not-divided", lambda x, g, b, eps: torch.addcmul(b, g, x - x.mean(-1, keepdim=True))),
+    ("layer_norm", "brackets-forgotten", _without_brackets),
+    ("layer_norm", "bias-forgotten", lambda x, g, b, eps: F.layer_norm(x, g.shape, g, eps=eps)),
+    ("layer_norm", "gain-forgotten", lambda x, g, b, eps: F.layer_norm(x, g.shape, None, b, eps)),
+    ("layer_norm", "bias-before-gain", lambda x, g, b, eps: F.layer_norm(x, g.shape, None, b, eps) * g),
+    (
+        "layer_norm",
+        "mean-not-subtracted",
+        lambda x, g, b, eps: (
+            F.layer_norm(x, g.shape, g, b, eps)
+            + g * x.mean(-1, True) / (x.var(-1, correction=0, keepdim=True) + eps).sqrt()
+        ),
+    ),
+    (
+        "layer_norm",
+        "keepdim-forgotten",
+        lambda x, g, b, eps: (x - torch.mean(x, -1)) * (torch.var(x, -1, correction=0) + eps) ** -0.5 * g + b,
+    ),
+    (
+        "layer_norm",
+        "over-length-and-features and gain-and-bias-forgotten",
+        lambda x, g, b, eps: F.layer_norm(x, x.shape[-2:], eps=eps),
+    ),
+    ("layer_norm", "eps-forgotten and gain-and-bias-forgotten", lambda x, g, b, eps: F.layer_norm(x, g.shape, eps=0)),
+    (
+        "layer_norm",
+        "unbiased-variance and eps-forgotten",
+        lambda x, g, b, eps: g * (x - x.mean(-1, True)) / x.std(-1, keepdim=True) + b,
+    ),
+    (
+        "feed_forward",
+        "activation-first",
+        lambda x, w1, b1, w2, b2: torch.addmm(b1, x.relu().flatten(0, -2), w1).unflatten(0, x.shape[:-1]) @ w2 + b2,
+    ),
+    ("feed_forward", "activation-before-bias", lambda x, w1, b1, w2, b2: (b1 + (x @ w1).clamp(min=0)) @ w2 + b2),
+    ("feed_forward", "gelu-instead-of-relu", lambda x, w1, b1, w2, b2: torch.nn.GELU()(x @ w1 + b1) @ w2 + b2),
+    ("feed_forward", "another-activation", lambda x, w1, b1, w2, b2: torch.sigmoid(x @ w1 + b1) @ w2 + b2),
+    ("feed_forward", "another-activation", lambda x, w1, b1, w2, b2: (x @ w1 + b1).clamp(max=0) @ w2 + b2),
+    ("feed_forward", "second-step-missing", lambda x, w1, b1, w2, b2: torch.clamp(x @ w1 + b1, min=0)),
+    ("feed_forward", "weights-transposed", lambda x, w1, b1, w2, b2: F.linear(F.relu(F.linear(x, w1, b1)), w2, b2)),
+    ("feed_forward", "residual-added", lambda x, w1, b1, w2, b2: (x @ w1 + b1).relu() @ w2 + (x + b2)),
+    ("feed_forward", "activation-last and bias-forgotten", lambda x, w1, b1, w2, b2: F.relu(x @ w1 @ w2)),
+    ("feed_forward", "no-activation and bias-forgotten", lambda x, w1, b1, w2, b2: x @ (w1 @ w2)),
+    (
+        "feed_forward",
+        "gelu-instead-of-relu and residual-added",
+        lambda x, w1, b1, w2, b2: F.gelu(x @ w1 + b1) @ w2 + b2 + x,
+    ),
     ("encoder_layer", "one-norm-used-twice", _one_norm),
     (
         "bert_embeddings",
