@@ -146,10 +146,13 @@ READINGS: list[tuple[str, str | Callable[..., str]]] = [
 ]
 
 
-def reading(text: str, call: str) -> str:
-    """What ``text``, "Type: message", means; "" for an error that isn't known. ``call`` is how the check calls it."""
+def reading(text: str, call: str | None) -> str:
+    """What ``text``, "Type: message", means; "" for an error that isn't known.
+
+    ``call``: how the check calls the function, where it was this call that failed.
+    """
     first = text.split(":")[0]
-    if first == "TypeError" and re.search(r"positional arguments? but|required [\w-]+ arguments?: '", text):
+    if call and first == "TypeError" and re.search(r"positional arguments? but|required [\w-]+ arguments?: '", text):
         return f"The check calls your function as `{call}`, its arguments by position and without names."
     for pattern, words in READINGS:
         if found := re.search(pattern, text):

@@ -124,8 +124,8 @@ def error_text(error: BaseException) -> str:
 
 def describe_error(error: BaseException, call: str) -> str:
     """Type, message, the learner's own line, and what it means where that is known. ``call``: how it was called."""
-    text = error_text(error)
-    return " ".join(filter(None, (text.rstrip(".") + ".", own_line(error), reading(text, call))))
+    text, line = error_text(error), own_line(error)
+    return " ".join(filter(None, (text.rstrip(".") + ".", line, reading(text, None if line else call))))
 
 
 def own_line(error: BaseException) -> str:
