@@ -344,6 +344,13 @@ def test_each_failure_of_the_same_kind_gives_the_next_hint():
     assert "Hint two." not in (double(lambda x: -2 * x).message + double(lambda x: x**2).message)
 
 
+def test_a_stub_in_between_does_not_start_the_hints_anew():
+    double = doubled()
+    double(lambda x: x**2)
+    assert "Hint" not in double(double.reference).message
+    assert "Hint two." in double(lambda x: x**2).message
+
+
 def test_a_pass_or_forget_starts_the_hints_anew():
     double = doubled()
     for anew in (lambda: double(lambda x: x + x), double.forget):

@@ -169,8 +169,9 @@ class Exercise:
         return result
 
     def _failed(self, slug: str, text: str) -> CheckResult:
-        self._times = self._times + 1 if slug == self._last else 1
-        self._last = slug
+        if slug != "not-attempted":  # a stub in between is no other failure
+            self._times = self._times + 1 if slug == self._last else 1
+            self._last = slug
         if again := self._again(slug):
             text = f"{text}\n{again}"
         opening = "not attempted yet" if slug == "not-attempted" else "not yet right"
@@ -180,7 +181,7 @@ class Exercise:
 
     def _again(self, slug: str) -> str:
         """The next hint, for the second and every further failure of the same kind."""
-        if self._times < 2:
+        if self._times < 2 or slug != self._last:
             return ""
         known = [name for name in slug.replace(" and ", " or ").split(" or ") if name in self.mistakes]
         hints = [f"One more hint: {hint}" for name in known for hint in self.mistakes[name].hints[1 : self._times]]
