@@ -98,7 +98,8 @@ def test_the_exercises_are_those_of_the_lessons():
         cross_attention(decoder_x, encoder_x, w_q, w_k, w_v)  shift_right(targets, bos_id)
         greedy_decode(step, bos_id, eos_id, max_length)  learning_rate(step, d_model, warmup)
         label_smoothed_loss(logits, targets, smoothing, pad_id)
-        mask_tokens(ids, special, mask_id, vocab_size, generator)"""
+        mask_tokens(ids, special, mask_id, vocab_size, generator)
+        online_softmax_sum(scores_blocks, value_blocks)  cached_step(x_t, cache, w_q, w_k, w_v)"""
     declared = [f"{name}({', '.join(each.arguments)})" for name, each in EXERCISES.items()]
     wanted = [part.strip() for line in signatures.splitlines() for part in line.split("  ") if part.strip()]
     assert sorted(declared) == sorted(wanted)

@@ -239,6 +239,85 @@ def _kl_div(fill):
     return label_smoothed_loss
 
 
+def _online(sum_moves=True, output_moves=True, start=-math.inf, climbs=True, factor=lambda old, new: old - new):
+    """Row by row, in plain numbers for the maximum and the sum."""
+
+    def online_softmax_sum(scores_blocks, value_blocks):
+        rows = []
+        for q in range(scores_blocks[0].size(0)):
+            m, total, output = torch.tensor(start), torch.tensor(0.0), torch.zeros(value_blocks[0].size(1))
+            for s, v in zip(scores_blocks, value_blocks, strict=True):
+                new = torch.max(m, s[q].max()) if climbs else s[q].max()
+                scale = torch.exp(factor(m, new))
+                e = torch.exp(s[q] - new)
+                total = (total * scale if sum_moves else total) + e.sum()
+                output = (output * scale if output_moves else output) + e @ v.to(e)
+                m = new
+            rows.append(output / total)
+        return torch.stack(rows).to(value_blocks[0])
+
+    return online_softmax_sum
+
+
+def _online_without_maximum(scores_blocks, value_blocks):
+    exponentials = [scores.exp() for scores in scores_blocks]
+    over = sum(e.sum(1, keepdim=True) for e in exponentials)
+    return torch.cat(exponentials, 1) @ torch.cat(value_blocks) / over
+
+
+def _online_maximum_of_all(scores_blocks, value_blocks):
+    scores, value = torch.cat(scores_blocks, 1), torch.cat(value_blocks)
+    e = torch.exp(scores - scores.max())
+    return e @ value / e.sum(1, keepdim=True)
+
+
+def _online_returns_in_the_loop(scores_blocks, value_blocks):
+    for scores, value in zip(scores_blocks, value_blocks, strict=True):
+        e = torch.exp(scores - scores.max(1, keepdim=True).values)
+        return e @ value / e.sum(1, keepdim=True)
+
+
+def _online_divides_in_the_loop(scores_blocks, value_blocks):
+    m = torch.full((len(scores_blocks[0]), 1), -math.inf)
+    total, output = 0, 0
+    for s, v in zip(scores_blocks, value_blocks, strict=True):
+        old, m = m, torch.maximum(m, s.amax(1, True))
+        total = total * (old - m).exp() + (s - m).exp().sum(1, True)
+        output = (output * (old - m).exp() + (s - m).exp() @ v) / total
+    return output
+
+
+def _cache_step(
+    seen=lambda old, new: torch.cat([old, new], 1),
+    kept=lambda old, new: torch.cat([old, new], 1),
+    finish=lambda output, keys, values, q: (output, (keys, values)),
+    **options,
+):
+    def cached_step(x_t, cache, w_q, w_k, w_v):
+        q, k, v = x_t.matmul(w_q), x_t.matmul(w_k), x_t.matmul(w_v)
+        if cache is None:
+            return finish(F.scaled_dot_product_attention(q, k, v), k, v, q)
+        output = F.scaled_dot_product_attention(q, seen(cache[0], k), seen(cache[1], v), **options)
+        return finish(output, kept(cache[0], k), kept(cache[1], v), q)
+
+    return cached_step
+
+
+def _cache_never_none(x_t, cache, w_q, w_k, w_v):
+    old_keys, old_values = cache
+    keys, values = torch.cat([old_keys, x_t @ w_k], 1), torch.cat([old_values, x_t @ w_v], 1)
+    return F.scaled_dot_product_attention(x_t @ w_q, keys, values), (keys, values)
+
+
+def _cache_in_place(x_t, cache, w_q, w_k, w_v):
+    if cache is None:
+        return x_t @ w_v, (x_t @ w_k, x_t @ w_v)
+    keys, values = cache
+    keys[:, -1:] += x_t @ w_k
+    values[:, -1:] += x_t @ w_v
+    return F.scaled_dot_product_attention(x_t @ w_q, keys, values), (keys, values)
+
+
 WRONG = [
     ("dot_product_scores", "key-not-transposed", torch.mm),
     ("dot_product_scores", "swapped-operands", lambda q, k: torch.einsum("qd,kd->kq", q, k)),
@@ -501,4 +580,65 @@ WRONG = [
     ),
     ("mask_tokens", "other-way-round", _mask_tokens(chosen=lambda draw: draw > 0.15)),
     ("mask_tokens", "changed-input", _mask_tokens_in_place),
+    (
+        "online_softmax_sum",
+        "no-rescaling-when-the-maximum-moves",
+        _online(sum_moves=False, output_moves=False),
+    ),
+    ("online_softmax_sum", "running-sum-not-rescaled", _online(sum_moves=False)),
+    ("online_softmax_sum", "weighted-values-not-rescaled", _online(output_moves=False)),
+    ("online_softmax_sum", "rescaled-the-wrong-way", _online(factor=lambda old, new: new - old)),
+    (
+        "online_softmax_sum",
+        "normalised-per-block",
+        lambda s, v: torch.stack([F.softmax(a, 1) @ b for a, b in zip(s, v, strict=True)]).mean(0),
+    ),
+    (
+        "online_softmax_sum",
+        "normalised-per-block",
+        lambda s, v: torch.cat([F.softmax(a, 1) for a in s], 1) @ torch.cat(v),
+    ),
+    (
+        "online_softmax_sum",
+        "own-maximum-in-each-block",
+        _online(sum_moves=False, output_moves=False, climbs=False),
+    ),
+    ("online_softmax_sum", "maximum-may-fall", _online(climbs=False)),
+    ("online_softmax_sum", "no-maximum-subtracted", _online_without_maximum),
+    ("online_softmax_sum", "one-maximum-for-all-queries", _online_maximum_of_all),
+    ("online_softmax_sum", "maximum-starts-at-zero", _online(start=0.0)),
+    ("online_softmax_sum", "one-block-only", _online_returns_in_the_loop),
+    ("online_softmax_sum", "divided-at-every-step", _online_divides_in_the_loop),
+    ("cached_step", "cache-overwritten", _cache_step(kept=lambda old, new: new)),
+    (
+        "cached_step",
+        "cache-overwritten and cache-not-read",
+        _cache_step(seen=lambda old, new: new, kept=lambda old, new: new),
+    ),
+    ("cached_step", "cache-not-grown", _cache_step(kept=lambda old, new: old)),
+    ("cached_step", "new-key-missing-from-its-own-step", _cache_step(seen=lambda old, new: old)),
+    ("cached_step", "cache-not-read", _cache_step(seen=lambda old, new: new)),
+    ("cached_step", "query-cached", _cache_step(finish=lambda output, keys, values, q: (output, (q, keys, values)))),
+    ("cached_step", "none-not-handled", _cache_never_none),
+    ("cached_step", "causal-mask", _cache_step(is_causal=True)),
+    ("cached_step", "no-scale", _cache_step(scale=1.0)),
+    ("cached_step", "cache-not-a-pair", _cache_step(finish=lambda output, keys, values, q: (output, keys, values))),
+    ("cached_step", "cache-not-returned", _cache_step(finish=lambda output, *rest: output)),
+    (
+        "cached_step",
+        "new-token-in-front",
+        _cache_step(*[lambda old, new: torch.hstack([new, old])] * 2),
+    ),
+    ("cached_step", "joined-along-another-axis", _cache_step(*[lambda old, new: torch.vstack([old, new])] * 2)),
+    (
+        "cached_step",
+        "keys-and-values-swapped",
+        _cache_step(finish=lambda output, keys, values, q: (output, (values, keys))),
+    ),
+    (
+        "cached_step",
+        "time-axis-dropped",
+        _cache_step(finish=lambda output, keys, values, q: (output[:, 0], (keys, values))),
+    ),
+    ("cached_step", "changed-input", _cache_in_place),
 ]
