@@ -518,6 +518,13 @@ def _(x, attention, feed_forward, norm1, norm2):
     return norm2(torch.stack([feed_forward(x), x]).sum(0))
 
 
+@right("encoder_layer")
+def _(x, attention, feed_forward, norm1, norm2):
+    wide = x.double()
+    gathered = norm1(wide + attention(wide))
+    return norm2(gathered + feed_forward(gathered)).to(x.dtype)
+
+
 # Lesson 08
 
 
