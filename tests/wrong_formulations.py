@@ -474,6 +474,36 @@ WRONG = [
     ),
     ("bert_embeddings", "word-only", lambda ids, s, w, p, g, norm: norm(F.embedding(ids, w))),
     ("bert_embeddings", "added-after-the-norm", lambda ids, s, w, p, g, norm: p[: ids.shape[1]] + norm(g[s] + w[ids])),
+    (
+        "bert_embeddings",
+        "position-along-the-batch",
+        lambda ids, s, w, p, g, norm: norm(w[ids] + p[torch.arange(len(ids))].unsqueeze(1) + g[s]),
+    ),
+    (
+        "bert_embeddings",
+        "position-forgotten",
+        lambda ids, s, w, p, g, norm: norm(
+            F.embedding(s, g) + F.embedding(ids, w) + torch.arange(ids.size(1))[:, None]
+        ),
+    ),
+    (
+        "bert_embeddings",
+        "norm-forgotten and positions-from-one",
+        lambda ids, s, w, p, g, norm: w[ids] + p[torch.arange(ids.size(1)) + 1] + g[s],
+    ),
+    (
+        "bert_embeddings",
+        "concatenated",
+        lambda ids, s, w, p, g, norm: norm(torch.cat([w[ids], p[: ids.size(1)].repeat(len(ids), 1, 1), g[s]], 2)),
+    ),
+    ("bert_embeddings", "multiplied", lambda ids, s, w, p, g, norm: norm(g[s] * w[ids] * p[: len(ids[0])])),
+    ("bert_embeddings", "norm-twice", lambda ids, s, w, p, g, norm: norm(norm(g[s] + p[: len(ids[0])] + w[ids]))),
+    (
+        "bert_embeddings",
+        "norm-of-each-part",
+        lambda ids, s, w, p, g, norm: norm(g[s]) + norm(p)[: len(s[0])] + norm(w[ids]),
+    ),
+    ("bert_embeddings", "one-segment-for-all", lambda ids, s, w, p, g, norm: norm(g[0] + p[: len(ids[0])] + w[ids])),
     ("head_entropy", "nan-at-zero", lambda weights: torch.einsum("...k,...k->...", -weights, weights.log())),
     ("head_entropy", "nan-at-zero", lambda weights: (weights * (1 / weights).log()).sum(-1)),
     (
