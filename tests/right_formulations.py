@@ -631,6 +631,20 @@ def _(a, b):
     return torch.stack([x @ y / ((x @ x) * (y @ y)).sqrt() for x, y in pairs]).reshape(a.shape[:-1])
 
 
+@right("cosine_similarity")
+def _(a, b):
+    products = a.double() * b.double()
+    squares = torch.stack([a, b]).double().square_()  # in place, on a copy
+    return (products.sum(-1) / squares.sum(-1).prod(0).sqrt()).to(a.dtype)
+
+
+@right("cosine_similarity")
+def _(a, b):
+    # From the triangle that a and b make: |a - b|^2 = |a|^2 + |b|^2 - 2 |a| |b| cos.
+    a, b = a / a.norm(dim=-1)[..., None], b / b.norm(dim=-1)[..., None]
+    return 1 - (a - b).square().sum(-1) / 2
+
+
 # Lesson 11
 
 
