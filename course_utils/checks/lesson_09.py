@@ -200,7 +200,8 @@ _declare(
 _declare(
     "centred",
     (
-        "This is the correlation: you took each vector's own mean away first. The cosine takes the numbers as they are.",
+        "This is the correlation: you took each vector's own mean away first. The cosine takes the numbers as they "
+        "are.",
         "The vectors (1, 2) and (2, 3) point almost the same way. What is left of them without their means?",
     ),
     _cosine(prepare=_centred),
