@@ -688,6 +688,15 @@ def _(decoder_x, encoder_x, w_q, w_k, w_v):
     return scores.masked_fill(~nothing_hidden, -torch.inf).softmax(-1) @ encoder_x @ w_v
 
 
+@right("cross_attention")
+def _(decoder_x, encoder_x, w_q, w_k, w_v):
+    query, key, value = decoder_x.double() @ w_q.double(), encoder_x.double() @ w_k.double(), encoder_x @ w_v
+    weights = query @ key.mT / query.shape[-1] ** 0.5  # float64 inside, and in place on tensors of its own
+    weights -= weights.detach().amax(-1, keepdim=True)
+    weights = weights.exp()
+    return ((weights @ value.double()) / weights.sum(-1, keepdim=True)).to(decoder_x.dtype)
+
+
 @right("shift_right")
 def _(targets, bos_id):
     shifted = targets.roll(1, dims=1)
