@@ -783,6 +783,16 @@ def _(step, bos_id, eos_id, max_length):
     return more([bos_id])
 
 
+@right("greedy_decode")
+def _(step, bos_id, eos_id, max_length):
+    ids = np.full(max_length, bos_id)
+    for t in range(1, max_length):
+        ids[t] = np.argmax(step(ids[:t]).double().numpy())
+        if ids[t] == eos_id:
+            return list(ids[: t + 1])
+    return list(ids)
+
+
 @right("label_smoothed_loss")
 def _(logits, targets, smoothing, pad_id):
     return F.cross_entropy(logits.flatten(0, -2), targets.flatten(), label_smoothing=smoothing, ignore_index=pad_id)
@@ -813,6 +823,15 @@ def _(logits, targets, smoothing, pad_id):
             total = total - (1 - smoothing) * log_p[target] - smoothing * log_p.mean()
             count += 1
     return total / count
+
+
+@right("label_smoothed_loss")
+def _(logits, targets, smoothing, pad_id):
+    log_p = logits.double() - torch.logsumexp(logits.double(), dim=-1, keepdim=True)  # float64 inside
+    aim = torch.full(log_p.shape, smoothing / log_p.shape[-1], dtype=torch.float64)
+    aim.scatter_add_(-1, targets[..., None], torch.full((*targets.shape, 1), 1 - smoothing, dtype=torch.float64))
+    aim[targets == pad_id] = 0  # in place, on a tensor of its own
+    return (-torch.einsum("...v,...v->", aim, log_p) / aim.sum()).to(logits.dtype)
 
 
 @right("learning_rate")

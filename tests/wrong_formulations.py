@@ -225,6 +225,18 @@ def _cross_entropy(vocab=lambda n: n, **options):
     return label_smoothed_loss
 
 
+def _two_terms(shares=lambda s, n: (1 - s, s), log=lambda x: F.log_softmax(x, -1)):
+    """The target's log-probability and the mean of all, with a share each."""
+
+    def label_smoothed_loss(logits, targets, smoothing, pad_id):
+        for_target, for_all = shares(smoothing, logits.size(-1))
+        log_p = log(logits)
+        losses = -for_target * torch.gather(log_p, -1, targets.unsqueeze(-1)).squeeze(-1) - for_all * log_p.mean(-1)
+        return losses[targets != pad_id].mean()
+
+    return label_smoothed_loss
+
+
 def _kl_div(fill):
     """The smoothed targets of a famous tutorial: filled, scattered, the padding's column emptied; then averaged."""
 
@@ -640,8 +652,53 @@ WRONG = [
     ("greedy_decode", "no-limit", _greedy_while),
     ("greedy_decode", "eos-left-out", _greedy_stops_before_eos),
     ("greedy_decode", "bos-left-out", _greedy_starts_empty),
+    ("greedy_decode", "does-not-stop-at-eos and one-too-many", _greedy(over=lambda last, eos: False, more=1)),
+    (
+        "greedy_decode",
+        "feeds-only-the-last-id and picks-the-minimum",
+        _greedy(best=lambda scores: scores.argmin(), seen=lambda ids: ids[-1:]),
+    ),
+    ("greedy_decode", "feeds-a-batch", _greedy(seen=lambda ids: ids.unsqueeze(0))),
+    ("greedy_decode", "bos-not-fed", _greedy(seen=lambda ids: ids[1:])),
+    (
+        "greedy_decode",
+        "eos-always-at-the-end",
+        lambda s, bos, eos, n: (ids := _greedy()(s, bos, eos, n)) + [eos] * (eos not in ids[1:]),
+    ),
+    ("greedy_decode", "a-tensor-of-ids", lambda *args: torch.tensor(_greedy()(*args))),
+    ("greedy_decode", "only-the-last-id-returned", lambda *args: _greedy()(*args)[-1]),
     ("label_smoothed_loss", "padding-counted", _cross_entropy(ignore_index=None)),
     ("label_smoothed_loss", "sum-not-mean", _cross_entropy(reduction="sum")),
+    ("label_smoothed_loss", "not-averaged", _cross_entropy(reduction="none")),
+    (
+        "label_smoothed_loss",
+        "divided-by-the-number-of-sentences",
+        lambda x, *rest: _cross_entropy(reduction="sum")(x, *rest) / x.size(0),
+    ),
+    ("label_smoothed_loss", "sum-not-mean and not-smoothed", _cross_entropy(reduction="sum", label_smoothing=None)),
+    (
+        "label_smoothed_loss",
+        "padding-counted and not-smoothed",
+        lambda x, t, s, pad: F.cross_entropy(x.flatten(0, -2), t.flatten()),
+    ),
+    ("label_smoothed_loss", "perplexity", lambda *args: _cross_entropy()(*args).exp()),
+    ("label_smoothed_loss", "sign", lambda *args: -_cross_entropy()(*args)),
+    (
+        "label_smoothed_loss",
+        "smoothing-leaves-the-target-out",
+        _two_terms(lambda s, n: (1 - s - s / (n - 1), s * n / (n - 1))),
+    ),
+    ("label_smoothed_loss", "mass-missing", _two_terms(lambda s, n: (1.0, s))),
+    ("label_smoothed_loss", "whole-smoothing-for-each-class", _two_terms(lambda s, n: (1 - s, s * n))),
+    ("label_smoothed_loss", "shares-swapped", _two_terms(lambda s, n: (s, 1 - s))),
+    ("label_smoothed_loss", "logits-not-logs", _two_terms(log=lambda x: x)),
+    ("label_smoothed_loss", "probabilities-not-logs", _two_terms(log=lambda x: F.softmax(x, -1))),
+    ("label_smoothed_loss", "wrong-axis", _two_terms(log=lambda x: F.log_softmax(x, 0))),
+    (
+        "label_smoothed_loss",
+        "classes-not-on-axis-1",
+        lambda x, t, s, pad: torch.nn.CrossEntropyLoss(label_smoothing=s, ignore_index=pad)(x, t),
+    ),
     ("label_smoothed_loss", "not-smoothed", _cross_entropy(label_smoothing=None)),
     ("label_smoothed_loss", "smoothing-leaves-the-padding-class-out", _kl_div(lambda s, n: s / (n - 2))),
     ("label_smoothed_loss", "smoothing-leaves-the-padding-class-out", _kl_div(lambda s, n: s / (n - 1))),
@@ -658,7 +715,18 @@ WRONG = [
         lambda x, t, s, pad: _cross_entropy()(torch.log(torch.exp(x) / torch.exp(x).sum(-1, keepdim=True)), t, s, pad),
     ),
     ("learning_rate", "max-not-min", lambda t, d, w: max(t**-0.5, t / w**1.5) / math.sqrt(d) if t > 0 else 0),
-    ("learning_rate", "max-not-min", lambda t, d, w: max(t**-0.5, t / w**1.5) / math.sqrt(d)),
+    (
+        "learning_rate",
+        "step-0-divides-by-zero and max-not-min",
+        lambda t, d, w: max(t**-0.5, t / w**1.5) / math.sqrt(d),
+    ),
+    ("learning_rate", "d-model-forgotten and no-decay", lambda t, d, w: min(1, max(t, 1) / w) / math.sqrt(w)),
+    ("learning_rate", "sizes-exchanged", lambda t, w, d: d**-0.5 * min(max(t, 1) ** -0.5, t / w**1.5)),
+    ("learning_rate", "falls-too-fast", lambda t, d, w: min(1 / max(t, 1), t * w**-1.5) / math.sqrt(d)),
+    ("learning_rate", "warm-up-exponent", lambda t, d, w: min(max(t, 1) ** -0.5, t / w) / math.sqrt(d)),
+    ("learning_rate", "counts-from-zero", lambda t, d, w: min((t + 1) ** -0.5, (t + 1) / w**1.5) / math.sqrt(d)),
+    ("learning_rate", "divided-by-d-model", lambda t, d, w: min(1 / math.sqrt(t), t * w**-1.5) / d if t else 0),
+    ("learning_rate", "no-decay", lambda t, d, w: min(t, w) / math.sqrt(d * w**3)),
     ("learning_rate", "times-root-of-d-model", lambda t, d, w: math.sqrt(d) * min(max(t, 1) ** -0.5, t / w**1.5)),
     ("learning_rate", "step-0-divides-by-zero", lambda t, d, w: d**-0.5 * min(1 / math.sqrt(t), t / math.sqrt(w**3))),
     ("learning_rate", "no-warm-up", lambda t, d, w: 1 / math.sqrt(d * max(t, 1))),
