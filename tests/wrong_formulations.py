@@ -123,6 +123,25 @@ def _mask_tokens(
     return mask_tokens
 
 
+def _mask_tokens_overwritten(ids, special, mask_id, vocab_size, generator):
+    where = (torch.rand(ids.shape, generator=generator) < 0.15) & ~special
+    inputs = ids.masked_fill(where & (torch.rand(ids.shape, generator=generator) < 0.8), mask_id)
+    drawn = where & (torch.rand(ids.shape, generator=generator) < 0.1)
+    inputs[drawn] = torch.randint(vocab_size, (int(drawn.sum()),), generator=generator)
+    return inputs, ids.masked_fill(~where, -100)
+
+
+def _mask_tokens_drawn_twice(ids, special, mask_id, vocab_size, generator):
+    inputs, _ = _mask_tokens()(ids, special, mask_id, vocab_size, generator)
+    asked = (torch.rand(ids.shape, generator=generator) < 0.15) & ~special
+    return inputs, torch.where(asked, ids, -100)
+
+
+def _mask_tokens_asks_the_masked(ids, special, mask_id, vocab_size, generator):
+    inputs, labels = _mask_tokens()(ids, special, mask_id, vocab_size, generator)
+    return inputs, labels.masked_fill(inputs != mask_id, -100)
+
+
 def _mask_tokens_in_place(ids, special, mask_id, vocab_size, generator):
     where = (torch.rand(ids.shape, generator=generator) < 0.15) & ~special
     labels = ids.masked_fill(~where, -100)
@@ -750,6 +769,18 @@ WRONG = [
         _mask_tokens(finish=lambda ids, inputs, labels: (inputs, labels.clamp(min=0))),
     ),
     ("mask_tokens", "other-way-round", _mask_tokens(chosen=lambda draw: draw > 0.15)),
+    ("mask_tokens", "all-tokens-chosen", _mask_tokens(chosen=lambda draw: draw < 1)),
+    ("mask_tokens", "random-words-overwrite-masks", _mask_tokens_overwritten),
+    ("mask_tokens", "drawn-twice", _mask_tokens_drawn_twice),
+    ("mask_tokens", "shares-swapped", _mask_tokens(masked=0.1, word=8 / 9)),
+    ("mask_tokens", "only-masked-asked", _mask_tokens_asks_the_masked),
+    ("mask_tokens", "labels-inverted", _mask_tokens(finish=lambda i, x, y: (x, torch.where(y == -100, i, -100)))),
+    ("mask_tokens", "special-tokens-masked and always-mask", _mask_tokens(masked=1.0, leave=lambda i, s: s & False)),
+    (
+        "mask_tokens",
+        "labels-everywhere and no-random-words",
+        _mask_tokens(word=0.0, finish=lambda ids, inputs, labels: (inputs, ids.clone())),
+    ),
     ("mask_tokens", "changed-input", _mask_tokens_in_place),
     (
         "online_softmax_sum",
