@@ -308,6 +308,17 @@ def _online_returns_in_the_loop(scores_blocks, value_blocks):
         return e @ value / e.sum(1, keepdim=True)
 
 
+def _online_fades_last(scores_blocks, value_blocks):
+    m, total, output = scores_blocks[0].max(1, keepdim=True).values, 0, 0
+    for s, v in zip(scores_blocks, value_blocks, strict=True):
+        higher = torch.maximum(s.max(1, keepdim=True).values, m)
+        e = torch.exp(s - higher)
+        output, total = output + e @ v, total + e.sum(1, keepdim=True)
+        output, total = output * torch.exp(m - higher), total * torch.exp(m - higher)
+        m = higher
+    return output / total
+
+
 def _online_divides_in_the_loop(scores_blocks, value_blocks):
     m = torch.full((len(scores_blocks[0]), 1), -math.inf)
     total, output = 0, 0
@@ -330,6 +341,17 @@ def _cache_step(
             return finish(F.scaled_dot_product_attention(q, k, v), k, v, q)
         output = F.scaled_dot_product_attention(q, seen(cache[0], k), seen(cache[1], v), **options)
         return finish(output, kept(cache[0], k), kept(cache[1], v), q)
+
+    return cached_step
+
+
+def _cache_step_by_hand(scale=lambda q, k: k.size(-1) ** -0.5, softmax=lambda scores: F.softmax(scores, dim=-1)):
+    def cached_step(x_t, cache, w_q, w_k, w_v):
+        q, grown = x_t @ w_q, [x_t @ w_k, x_t @ w_v]
+        if cache is not None:
+            grown = [torch.hstack(pair) for pair in zip(cache, grown, strict=True)]
+        weights = softmax(torch.einsum("bqd,bkd->bqk", q, grown[0]) * scale(q, grown[0]))
+        return torch.bmm(weights, grown[1]), tuple(grown)
 
     return cached_step
 
@@ -710,6 +732,11 @@ WRONG = [
     ("label_smoothed_loss", "mass-missing", _two_terms(lambda s, n: (1.0, s))),
     ("label_smoothed_loss", "whole-smoothing-for-each-class", _two_terms(lambda s, n: (1 - s, s * n))),
     ("label_smoothed_loss", "shares-swapped", _two_terms(lambda s, n: (s, 1 - s))),
+    (
+        "label_smoothed_loss",
+        "another-number-of-classes",
+        lambda x, t, s, pad: _two_terms(lambda s, n: (1 - s, s * n / x.size(1)))(x, t, s, pad),
+    ),
     ("label_smoothed_loss", "logits-not-logs", _two_terms(log=lambda x: x)),
     ("label_smoothed_loss", "probabilities-not-logs", _two_terms(log=lambda x: F.softmax(x, -1))),
     ("label_smoothed_loss", "wrong-axis", _two_terms(log=lambda x: F.log_softmax(x, 0))),
@@ -811,6 +838,13 @@ WRONG = [
     ("online_softmax_sum", "maximum-starts-at-zero", _online(start=0.0)),
     ("online_softmax_sum", "one-block-only", _online_returns_in_the_loop),
     ("online_softmax_sum", "divided-at-every-step", _online_divides_in_the_loop),
+    (
+        "online_softmax_sum",
+        "not-normalised",
+        lambda s, v: (torch.cat(s, 1) - torch.cat(s, 1).amax(1, True)).exp() @ torch.cat(v),
+    ),
+    ("online_softmax_sum", "wrong-axis", lambda s, v: F.softmax(torch.hstack(s), 0) @ torch.vstack(v)),
+    ("online_softmax_sum", "new-block-rescaled-too", _online_fades_last),
     ("cached_step", "cache-overwritten", _cache_step(kept=lambda old, new: new)),
     (
         "cached_step",
@@ -841,6 +875,21 @@ WRONG = [
         "cached_step",
         "time-axis-dropped",
         _cache_step(finish=lambda output, keys, values, q: (output[:, 0], (keys, values))),
+    ),
+    ("cached_step", "added-not-appended", _cache_step(*[torch.add] * 2)),
+    (
+        "cached_step",
+        "scaled-by-another-size",
+        lambda x, *rest: _cache_step_by_hand(lambda q, k: x.size(-1) ** -0.5)(x, *rest),
+    ),
+    ("cached_step", "scaled-by-another-size", _cache_step_by_hand(lambda q, k: 1 / q.size(-1))),
+    ("cached_step", "no-softmax", _cache_step_by_hand(softmax=lambda scores: scores)),
+    ("cached_step", "wrong-axis", _cache_step_by_hand(softmax=lambda scores: F.softmax(scores, dim=1))),
+    ("cached_step", "projections-exchanged", lambda x, c, q, k, v: _cache_step()(x, c, k, q, v)),
+    (
+        "cached_step",
+        "weights-transposed",
+        lambda x, c, *w: _cache_step()(x, c, *(F.linear(m.T, torch.eye(len(m)).to(m)) for m in w)),
     ),
     ("cached_step", "changed-input", _cache_in_place),
 ]
