@@ -162,6 +162,25 @@ def _mask_tokens(
     return mask_tokens
 
 
+def _mask_tokens_overwritten(ids, special, mask_id, vocab_size, generator):
+    where = (torch.rand(ids.shape, generator=generator) < 0.15) & ~special
+    inputs = ids.masked_fill(where & (torch.rand(ids.shape, generator=generator) < 0.8), mask_id)
+    drawn = where & (torch.rand(ids.shape, generator=generator) < 0.1)
+    inputs[drawn] = torch.randint(vocab_size, (int(drawn.sum()),), generator=generator)
+    return inputs, ids.masked_fill(~where, -100)
+
+
+def _mask_tokens_drawn_twice(ids, special, mask_id, vocab_size, generator):
+    inputs, _ = _mask_tokens()(ids, special, mask_id, vocab_size, generator)
+    asked = (torch.rand(ids.shape, generator=generator) < 0.15) & ~special
+    return inputs, torch.where(asked, ids, -100)
+
+
+def _mask_tokens_asks_the_masked(ids, special, mask_id, vocab_size, generator):
+    inputs, labels = _mask_tokens()(ids, special, mask_id, vocab_size, generator)
+    return inputs, labels.masked_fill(inputs != mask_id, -100)
+
+
 def _mask_tokens_in_place(ids, special, mask_id, vocab_size, generator):
     where = (torch.rand(ids.shape, generator=generator) < 0.15) & ~special
     labels = ids.masked_fill(~where, -100)
@@ -264,6 +283,18 @@ def _cross_entropy(vocab=lambda n: n, **options):
     return label_smoothed_loss
 
 
+def _two_terms(shares=lambda s, n: (1 - s, s), log=lambda x: F.log_softmax(x, -1)):
+    """The target's log-probability and the mean of all, with a share each."""
+
+    def label_smoothed_loss(logits, targets, smoothing, pad_id):
+        for_target, for_all = shares(smoothing, logits.size(-1))
+        log_p = log(logits)
+        losses = -for_target * torch.gather(log_p, -1, targets.unsqueeze(-1)).squeeze(-1) - for_all * log_p.mean(-1)
+        return losses[targets != pad_id].mean()
+
+    return label_smoothed_loss
+
+
 def _kl_div(fill):
     """The smoothed targets of a famous tutorial: filled, scattered, the padding's column emptied; then averaged."""
 
@@ -276,6 +307,107 @@ def _kl_div(fill):
         return -(aim * logits.log_softmax(-1)).sum(-1).mean()
 
     return label_smoothed_loss
+
+
+def _online(sum_moves=True, output_moves=True, start=-math.inf, climbs=True, factor=lambda old, new: old - new):
+    """Row by row, in plain numbers for the maximum and the sum."""
+
+    def online_softmax_sum(scores_blocks, value_blocks):
+        rows = []
+        for q in range(scores_blocks[0].size(0)):
+            m, total, output = torch.tensor(start), torch.tensor(0.0), torch.zeros(value_blocks[0].size(1))
+            for s, v in zip(scores_blocks, value_blocks, strict=True):
+                new = torch.max(m, s[q].max()) if climbs else s[q].max()
+                scale = torch.exp(factor(m, new))
+                e = torch.exp(s[q] - new)
+                total = (total * scale if sum_moves else total) + e.sum()
+                output = (output * scale if output_moves else output) + e @ v.to(e)
+                m = new
+            rows.append(output / total)
+        return torch.stack(rows).to(value_blocks[0])
+
+    return online_softmax_sum
+
+
+def _online_without_maximum(scores_blocks, value_blocks):
+    exponentials = [scores.exp() for scores in scores_blocks]
+    over = sum(e.sum(1, keepdim=True) for e in exponentials)
+    return torch.cat(exponentials, 1) @ torch.cat(value_blocks) / over
+
+
+def _online_maximum_of_all(scores_blocks, value_blocks):
+    scores, value = torch.cat(scores_blocks, 1), torch.cat(value_blocks)
+    e = torch.exp(scores - scores.max())
+    return e @ value / e.sum(1, keepdim=True)
+
+
+def _online_returns_in_the_loop(scores_blocks, value_blocks):
+    for scores, value in zip(scores_blocks, value_blocks, strict=True):
+        e = torch.exp(scores - scores.max(1, keepdim=True).values)
+        return e @ value / e.sum(1, keepdim=True)
+
+
+def _online_fades_last(scores_blocks, value_blocks):
+    m, total, output = scores_blocks[0].max(1, keepdim=True).values, 0, 0
+    for s, v in zip(scores_blocks, value_blocks, strict=True):
+        higher = torch.maximum(s.max(1, keepdim=True).values, m)
+        e = torch.exp(s - higher)
+        output, total = output + e @ v, total + e.sum(1, keepdim=True)
+        output, total = output * torch.exp(m - higher), total * torch.exp(m - higher)
+        m = higher
+    return output / total
+
+
+def _online_divides_in_the_loop(scores_blocks, value_blocks):
+    m = torch.full((len(scores_blocks[0]), 1), -math.inf)
+    total, output = 0, 0
+    for s, v in zip(scores_blocks, value_blocks, strict=True):
+        old, m = m, torch.maximum(m, s.amax(1, True))
+        total = total * (old - m).exp() + (s - m).exp().sum(1, True)
+        output = (output * (old - m).exp() + (s - m).exp() @ v) / total
+    return output
+
+
+def _cache_step(
+    seen=lambda old, new: torch.cat([old, new], 1),
+    kept=lambda old, new: torch.cat([old, new], 1),
+    finish=lambda output, keys, values, q: (output, (keys, values)),
+    **options,
+):
+    def cached_step(x_t, cache, w_q, w_k, w_v):
+        q, k, v = x_t.matmul(w_q), x_t.matmul(w_k), x_t.matmul(w_v)
+        if cache is None:
+            return finish(F.scaled_dot_product_attention(q, k, v), k, v, q)
+        output = F.scaled_dot_product_attention(q, seen(cache[0], k), seen(cache[1], v), **options)
+        return finish(output, kept(cache[0], k), kept(cache[1], v), q)
+
+    return cached_step
+
+
+def _cache_step_by_hand(scale=lambda q, k: k.size(-1) ** -0.5, softmax=lambda scores: F.softmax(scores, dim=-1)):
+    def cached_step(x_t, cache, w_q, w_k, w_v):
+        q, grown = x_t @ w_q, [x_t @ w_k, x_t @ w_v]
+        if cache is not None:
+            grown = [torch.hstack(pair) for pair in zip(cache, grown, strict=True)]
+        weights = softmax(torch.einsum("bqd,bkd->bqk", q, grown[0]) * scale(q, grown[0]))
+        return torch.bmm(weights, grown[1]), tuple(grown)
+
+    return cached_step
+
+
+def _cache_never_none(x_t, cache, w_q, w_k, w_v):
+    old_keys, old_values = cache
+    keys, values = torch.cat([old_keys, x_t @ w_k], 1), torch.cat([old_values, x_t @ w_v], 1)
+    return F.scaled_dot_product_attention(x_t @ w_q, keys, values), (keys, values)
+
+
+def _cache_in_place(x_t, cache, w_q, w_k, w_v):
+    if cache is None:
+        return x_t @ w_v, (x_t @ w_k, x_t @ w_v)
+    keys, values = cache
+    keys[:, -1:] += x_t @ w_k
+    values[:, -1:] += x_t @ w_v
+    return F.scaled_dot_product_attention(x_t @ w_q, keys, values), (keys, values)
 
 
 WRONG = [
@@ -719,6 +851,16 @@ WRONG = [
         lambda x, w1, b1, w2, b2: F.gelu(x @ w1 + b1) @ w2 + b2 + x,
     ),
     ("encoder_layer", "one-norm-used-twice", _one_norm),
+    ("encoder_layer", "norms-swapped", lambda x, a, f, n1, n2: n1((x := n2(a(x).add(x))) + f(x))),
+    ("encoder_layer", "pre-norm", lambda x, a, f, n1, n2: (y := a(n1(x)).add(x)) + f(n2(y))),
+    ("encoder_layer", "one-norm-used-twice and pre-norm", lambda x, a, f, n1, n2: (y := a(n1(x)) + x) + f(n1(y))),
+    ("encoder_layer", "second-residual-from-the-first-input", lambda x, a, f, n1, n2: n2(f(n1(a(x) + x)) + x)),
+    ("encoder_layer", "second-residual-from-before-the-norm", lambda x, a, f, n1, n2: n2((y := a(x) + x) + f(n1(y)))),
+    ("encoder_layer", "no-residual", lambda x, a, f, n1, n2: n2(f(n1(a(x))))),
+    ("encoder_layer", "norm-of-the-sublayer-only", lambda x, a, f, n1, n2: (y := x.add(n1(a(x)))).add(n2(f(y)))),
+    ("encoder_layer", "side-by-side", lambda x, a, f, n1, n2: n2(sum([x, f(x), a(x)]))),
+    ("encoder_layer", "sublayers-swapped", lambda x, a, f, n1, n2: n2((y := n1(f(x) + x)) + a(y))),
+    ("encoder_layer", "a-norm-is-missing", lambda x, a, f, n1, n2: n2((y := a(x) + x) + f(y))),
     (
         "bert_embeddings",
         "position-from-ids",
@@ -745,6 +887,36 @@ WRONG = [
     ),
     ("bert_embeddings", "word-only", lambda ids, s, w, p, g, norm: norm(F.embedding(ids, w))),
     ("bert_embeddings", "added-after-the-norm", lambda ids, s, w, p, g, norm: p[: ids.shape[1]] + norm(g[s] + w[ids])),
+    (
+        "bert_embeddings",
+        "position-along-the-batch",
+        lambda ids, s, w, p, g, norm: norm(w[ids] + p[torch.arange(len(ids))].unsqueeze(1) + g[s]),
+    ),
+    (
+        "bert_embeddings",
+        "position-forgotten",
+        lambda ids, s, w, p, g, norm: norm(
+            F.embedding(s, g) + F.embedding(ids, w) + torch.arange(ids.size(1))[:, None]
+        ),
+    ),
+    (
+        "bert_embeddings",
+        "norm-forgotten and positions-from-one",
+        lambda ids, s, w, p, g, norm: w[ids] + p[torch.arange(ids.size(1)) + 1] + g[s],
+    ),
+    (
+        "bert_embeddings",
+        "concatenated",
+        lambda ids, s, w, p, g, norm: norm(torch.cat([w[ids], p[: ids.size(1)].repeat(len(ids), 1, 1), g[s]], 2)),
+    ),
+    ("bert_embeddings", "multiplied", lambda ids, s, w, p, g, norm: norm(g[s] * w[ids] * p[: len(ids[0])])),
+    ("bert_embeddings", "norm-twice", lambda ids, s, w, p, g, norm: norm(norm(g[s] + p[: len(ids[0])] + w[ids]))),
+    (
+        "bert_embeddings",
+        "norm-of-each-part",
+        lambda ids, s, w, p, g, norm: norm(g[s]) + norm(p)[: len(s[0])] + norm(w[ids]),
+    ),
+    ("bert_embeddings", "one-segment-for-all", lambda ids, s, w, p, g, norm: norm(g[0] + p[: len(ids[0])] + w[ids])),
     ("head_entropy", "nan-at-zero", lambda weights: torch.einsum("...k,...k->...", -weights, weights.log())),
     ("head_entropy", "nan-at-zero", lambda weights: (weights * (1 / weights).log()).sum(-1)),
     (
@@ -753,6 +925,18 @@ WRONG = [
         lambda weights: -torch.einsum("...k,...k", weights, (1e-6 + weights).log()),
     ),
     ("head_entropy", "small-number-in-the-log", lambda weights: (weights * -weights.clamp_min(1e-3).log()).sum(-1)),
+    ("head_entropy", "nan-at-zero and other-base", lambda weights: -(weights * torch.log2(weights)).sum(-1)),
+    ("head_entropy", "nan-at-zero and sign", lambda weights: (torch.log(weights) * weights).sum(dim=-1)),
+    (
+        "head_entropy",
+        "nan-replaced-too-late",
+        lambda w: torch.where((h := -(w * w.log()).sum(-1)).isnan(), torch.zeros_like(h), h),
+    ),
+    ("head_entropy", "small-number-in-the-log", lambda weights: -(weights * torch.log1p(weights)).sum(-1)),
+    ("head_entropy", "not-weighted", lambda weights: -torch.sum(torch.log(weights), dim=-1)),
+    ("head_entropy", "distance-from-even", lambda w: (w.xlogy(w) - w.xlogy(torch.tensor(1 / w.size(-1)))).sum(-1)),
+    ("head_entropy", "exponential-of-it", lambda weights: torch.exp(-torch.xlogy(weights, weights).sum(-1))),
+    ("head_entropy", "not-summed", lambda weights: -weights * weights.clamp_min(1e-30).log()),
     ("head_entropy", "other-base", lambda weights: -(weights * weights.clamp(min=1e-30).log2()).sum(-1)),
     ("head_entropy", "wrong-axis", lambda weights: -torch.xlogy(weights, weights).sum(dim=-2)),
     ("head_entropy", "sign", lambda weights: torch.xlogy(weights, weights).sum(dim=-1)),
@@ -771,6 +955,13 @@ WRONG = [
     ("cosine_similarity", "mean-not-sum", lambda a, b: torch.mean(b * a, dim=-1) / b.norm(dim=-1) / a.norm(dim=-1)),
     ("cosine_similarity", "matrix-product", lambda a, b: torch.matmul(a, b) / a.norm(dim=-1) / b.norm(dim=-1)),
     ("cosine_similarity", "all-pairs", lambda a, b: a @ b.transpose(-1, -2) / (b.norm(dim=-1) * a.norm(dim=-1))),
+    ("cosine_similarity", "angle", lambda a, b: torch.arccos(F.cosine_similarity(a, b, -1))),
+    ("cosine_similarity", "another-norm", lambda a, b: (a * b).sum(-1) / a.norm(1, dim=-1) / b.norm(1, dim=-1)),
+    ("cosine_similarity", "axis-kept", lambda a, b: F.cosine_similarity(a, b, -1)[..., None]),
+    ("cosine_similarity", "norms-added", lambda a, b: (a * b).sum(-1) / torch.stack([a, b]).norm(dim=-1).sum(0)),
+    ("cosine_similarity", "not-summed", lambda a, b: F.normalize(a, dim=-1) * F.normalize(b, dim=-1)),
+    ("cosine_similarity", "not-divided-by-norms and distance", lambda a, b: 1 - torch.linalg.vecdot(b, a)),
+    ("cosine_similarity", "one-norm-only and wrong-axis", lambda a, b: (F.normalize(a, dim=0) * b).sum(0)),
     ("cosine_similarity", "distance", lambda a, b: 1 - F.cosine_similarity(a, b, dim=-1)),
     ("cross_attention", "query-and-key-value-swapped", _cross("e", "d", "d")),
     ("cross_attention", "all-from-the-decoder", _cross("d", "d", "d")),
@@ -780,6 +971,26 @@ WRONG = [
     ("cross_attention", "causal-mask", _cross(is_causal=True)),
     ("cross_attention", "causal-mask", _cross_with_mask),
     ("cross_attention", "no-scale", _cross(scale=1.0)),
+    ("cross_attention", "all-from-the-decoder and no-scale", _cross("d", "d", "d", scale=1.0)),
+    ("cross_attention", "query-and-key-value-swapped and causal-mask", _cross("e", "d", "d", is_causal=True)),
+    ("cross_attention", "divided-by-d-k", lambda d, e, q, k, v: _cross(scale=1 / q.size(1))(d, e, q, k, v)),
+    ("cross_attention", "key-projection-for-both", lambda d, e, q, k, v: _cross()(d, e, q, k, k)),
+    ("cross_attention", "projections-exchanged", lambda d, e, q, k, v: _cross()(d, e, k, q, v)),
+    (
+        "cross_attention",
+        "keys-times-queries",
+        lambda d, e, q, k, v: F.softmax((e @ k).matmul((d @ q).mT) / math.sqrt(k.size(1)), -1).matmul(e @ v),
+    ),
+    (
+        "cross_attention",
+        "value-inside-softmax",
+        lambda d, e, q, k, v: F.softmax(((d @ q) @ (e @ k).mT).matmul(e @ v) / math.sqrt(k.size(1)), dim=-1),
+    ),
+    (
+        "cross_attention",
+        "wrong-axis",
+        lambda d, e, q, k, v: F.softmax((e @ k) @ (d @ q).mT / math.sqrt(k.size(1)), -1).mT @ (e @ v),
+    ),
     ("cross_attention", "transpose-ignores-the-batch", _cross_of_one_pair),
     (
         "cross_attention",
@@ -799,7 +1010,31 @@ WRONG = [
     ("shift_right", "shifted-left", lambda t, bos: F.pad(t[:, 1:], (0, 1), value=bos)),
     ("shift_right", "not-shifted", lambda t, bos: t),
     ("shift_right", "length-grown", lambda t, bos: F.pad(t, (1, 0), value=bos)),
-    ("shift_right", "length-grown", lambda t, bos: torch.hstack([torch.ones(len(t), 1, dtype=torch.long) * bos, t])),
+    (
+        "shift_right",
+        "length-grown and start-has-another-dtype",
+        lambda t, bos: torch.hstack([torch.ones(len(t), 1, dtype=torch.long) * bos, t]),
+    ),
+    ("shift_right", "shifted-left and another-start", lambda t, bos: F.pad(t[:, 1:], (0, 1))),
+    ("shift_right", "length-shrunk", lambda t, bos: t.narrow(1, 0, t.size(1) - 1)),
+    (
+        "shift_right",
+        "start-overwrites-the-first-token",
+        lambda t, bos: torch.where(torch.arange(t.size(1)) > 0, t, bos),
+    ),
+    ("shift_right", "leaks-from-the-row-above", lambda t, bos: F.pad(t.flatten()[:-1], (1, 0), value=bos).view_as(t)),
+    (
+        "shift_right",
+        "overwritten-on-the-way",
+        lambda t, bos: F.pad(t[:, :1], (1, 0), value=bos)[:, [0] + [1] * (t.size(1) - 1)],
+    ),
+    ("shift_right", "shifted-twice", lambda t, bos: F.pad(t, (2, 0), value=bos)[:, : t.size(1)]),
+    ("shift_right", "reversed", lambda t, bos: F.pad(t.flip(1)[:, :-1], (1, 0), value=bos)),
+    (
+        "shift_right",
+        "changed-to-numbers-with-a-point",
+        lambda t, bos: torch.hstack([bos * torch.ones(len(t), 1), t[:, :-1]]),
+    ),
     ("shift_right", "wraps-around", lambda t, bos: torch.cat([t[:, -1:], t[:, :-1]], 1)),
     ("shift_right", "start-at-the-end", lambda t, bos: F.pad(t[:, :-1], (0, 1), value=bos)),
     ("shift_right", "only-the-first-row", _shift_first_row),
@@ -818,8 +1053,58 @@ WRONG = [
     ("greedy_decode", "no-limit", _greedy_while),
     ("greedy_decode", "eos-left-out", _greedy_stops_before_eos),
     ("greedy_decode", "bos-left-out", _greedy_starts_empty),
+    ("greedy_decode", "does-not-stop-at-eos and one-too-many", _greedy(over=lambda last, eos: False, more=1)),
+    (
+        "greedy_decode",
+        "feeds-only-the-last-id and picks-the-minimum",
+        _greedy(best=lambda scores: scores.argmin(), seen=lambda ids: ids[-1:]),
+    ),
+    ("greedy_decode", "feeds-a-batch", _greedy(seen=lambda ids: ids.unsqueeze(0))),
+    ("greedy_decode", "bos-not-fed", _greedy(seen=lambda ids: ids[1:])),
+    (
+        "greedy_decode",
+        "eos-always-at-the-end",
+        lambda s, bos, eos, n: (ids := _greedy()(s, bos, eos, n)) + [eos] * (eos not in ids[1:]),
+    ),
+    ("greedy_decode", "a-tensor-of-ids", lambda *args: torch.tensor(_greedy()(*args))),
+    ("greedy_decode", "only-the-last-id-returned", lambda *args: _greedy()(*args)[-1]),
     ("label_smoothed_loss", "padding-counted", _cross_entropy(ignore_index=None)),
     ("label_smoothed_loss", "sum-not-mean", _cross_entropy(reduction="sum")),
+    ("label_smoothed_loss", "not-averaged", _cross_entropy(reduction="none")),
+    (
+        "label_smoothed_loss",
+        "divided-by-the-number-of-sentences",
+        lambda x, *rest: _cross_entropy(reduction="sum")(x, *rest) / x.size(0),
+    ),
+    ("label_smoothed_loss", "sum-not-mean and not-smoothed", _cross_entropy(reduction="sum", label_smoothing=None)),
+    (
+        "label_smoothed_loss",
+        "padding-counted and not-smoothed",
+        lambda x, t, s, pad: F.cross_entropy(x.flatten(0, -2), t.flatten()),
+    ),
+    ("label_smoothed_loss", "perplexity", lambda *args: _cross_entropy()(*args).exp()),
+    ("label_smoothed_loss", "sign", lambda *args: -_cross_entropy()(*args)),
+    (
+        "label_smoothed_loss",
+        "smoothing-leaves-the-target-out",
+        _two_terms(lambda s, n: (1 - s - s / (n - 1), s * n / (n - 1))),
+    ),
+    ("label_smoothed_loss", "mass-missing", _two_terms(lambda s, n: (1.0, s))),
+    ("label_smoothed_loss", "whole-smoothing-for-each-class", _two_terms(lambda s, n: (1 - s, s * n))),
+    ("label_smoothed_loss", "shares-swapped", _two_terms(lambda s, n: (s, 1 - s))),
+    (
+        "label_smoothed_loss",
+        "another-number-of-classes",
+        lambda x, t, s, pad: _two_terms(lambda s, n: (1 - s, s * n / x.size(1)))(x, t, s, pad),
+    ),
+    ("label_smoothed_loss", "logits-not-logs", _two_terms(log=lambda x: x)),
+    ("label_smoothed_loss", "probabilities-not-logs", _two_terms(log=lambda x: F.softmax(x, -1))),
+    ("label_smoothed_loss", "wrong-axis", _two_terms(log=lambda x: F.log_softmax(x, 0))),
+    (
+        "label_smoothed_loss",
+        "classes-not-on-axis-1",
+        lambda x, t, s, pad: torch.nn.CrossEntropyLoss(label_smoothing=s, ignore_index=pad)(x, t),
+    ),
     ("label_smoothed_loss", "not-smoothed", _cross_entropy(label_smoothing=None)),
     ("label_smoothed_loss", "smoothing-leaves-the-padding-class-out", _kl_div(lambda s, n: s / (n - 2))),
     ("label_smoothed_loss", "smoothing-leaves-the-padding-class-out", _kl_div(lambda s, n: s / (n - 1))),
@@ -836,7 +1121,18 @@ WRONG = [
         lambda x, t, s, pad: _cross_entropy()(torch.log(torch.exp(x) / torch.exp(x).sum(-1, keepdim=True)), t, s, pad),
     ),
     ("learning_rate", "max-not-min", lambda t, d, w: max(t**-0.5, t / w**1.5) / math.sqrt(d) if t > 0 else 0),
-    ("learning_rate", "max-not-min", lambda t, d, w: max(t**-0.5, t / w**1.5) / math.sqrt(d)),
+    (
+        "learning_rate",
+        "step-0-divides-by-zero and max-not-min",
+        lambda t, d, w: max(t**-0.5, t / w**1.5) / math.sqrt(d),
+    ),
+    ("learning_rate", "d-model-forgotten and no-decay", lambda t, d, w: min(1, max(t, 1) / w) / math.sqrt(w)),
+    ("learning_rate", "sizes-exchanged", lambda t, w, d: d**-0.5 * min(max(t, 1) ** -0.5, t / w**1.5)),
+    ("learning_rate", "falls-too-fast", lambda t, d, w: min(1 / max(t, 1), t * w**-1.5) / math.sqrt(d)),
+    ("learning_rate", "warm-up-exponent", lambda t, d, w: min(max(t, 1) ** -0.5, t / w) / math.sqrt(d)),
+    ("learning_rate", "counts-from-zero", lambda t, d, w: min((t + 1) ** -0.5, (t + 1) / w**1.5) / math.sqrt(d)),
+    ("learning_rate", "divided-by-d-model", lambda t, d, w: min(1 / math.sqrt(t), t * w**-1.5) / d if t else 0),
+    ("learning_rate", "no-decay", lambda t, d, w: min(t, w) / math.sqrt(d * w**3)),
     ("learning_rate", "times-root-of-d-model", lambda t, d, w: math.sqrt(d) * min(max(t, 1) ** -0.5, t / w**1.5)),
     ("learning_rate", "step-0-divides-by-zero", lambda t, d, w: d**-0.5 * min(1 / math.sqrt(t), t / math.sqrt(w**3))),
     ("learning_rate", "no-warm-up", lambda t, d, w: 1 / math.sqrt(d * max(t, 1))),
@@ -860,5 +1156,100 @@ WRONG = [
         _mask_tokens(finish=lambda ids, inputs, labels: (inputs, labels.clamp(min=0))),
     ),
     ("mask_tokens", "other-way-round", _mask_tokens(chosen=lambda draw: draw > 0.15)),
+    ("mask_tokens", "all-tokens-chosen", _mask_tokens(chosen=lambda draw: draw < 1)),
+    ("mask_tokens", "random-words-overwrite-masks", _mask_tokens_overwritten),
+    ("mask_tokens", "drawn-twice", _mask_tokens_drawn_twice),
+    ("mask_tokens", "shares-swapped", _mask_tokens(masked=0.1, word=8 / 9)),
+    ("mask_tokens", "only-masked-asked", _mask_tokens_asks_the_masked),
+    ("mask_tokens", "labels-inverted", _mask_tokens(finish=lambda i, x, y: (x, torch.where(y == -100, i, -100)))),
+    ("mask_tokens", "special-tokens-masked and always-mask", _mask_tokens(masked=1.0, leave=lambda i, s: s & False)),
+    (
+        "mask_tokens",
+        "labels-everywhere and no-random-words",
+        _mask_tokens(word=0.0, finish=lambda ids, inputs, labels: (inputs, ids.clone())),
+    ),
     ("mask_tokens", "changed-input", _mask_tokens_in_place),
+    (
+        "online_softmax_sum",
+        "no-rescaling-when-the-maximum-moves",
+        _online(sum_moves=False, output_moves=False),
+    ),
+    ("online_softmax_sum", "running-sum-not-rescaled", _online(sum_moves=False)),
+    ("online_softmax_sum", "weighted-values-not-rescaled", _online(output_moves=False)),
+    ("online_softmax_sum", "rescaled-the-wrong-way", _online(factor=lambda old, new: new - old)),
+    (
+        "online_softmax_sum",
+        "normalised-per-block",
+        lambda s, v: torch.stack([F.softmax(a, 1) @ b for a, b in zip(s, v, strict=True)]).mean(0),
+    ),
+    (
+        "online_softmax_sum",
+        "normalised-per-block",
+        lambda s, v: torch.cat([F.softmax(a, 1) for a in s], 1) @ torch.cat(v),
+    ),
+    (
+        "online_softmax_sum",
+        "own-maximum-in-each-block",
+        _online(sum_moves=False, output_moves=False, climbs=False),
+    ),
+    ("online_softmax_sum", "maximum-may-fall", _online(climbs=False)),
+    ("online_softmax_sum", "no-maximum-subtracted", _online_without_maximum),
+    ("online_softmax_sum", "one-maximum-for-all-queries", _online_maximum_of_all),
+    ("online_softmax_sum", "maximum-starts-at-zero", _online(start=0.0)),
+    ("online_softmax_sum", "one-block-only", _online_returns_in_the_loop),
+    ("online_softmax_sum", "divided-at-every-step", _online_divides_in_the_loop),
+    (
+        "online_softmax_sum",
+        "not-normalised",
+        lambda s, v: (torch.cat(s, 1) - torch.cat(s, 1).amax(1, True)).exp() @ torch.cat(v),
+    ),
+    ("online_softmax_sum", "wrong-axis", lambda s, v: F.softmax(torch.hstack(s), 0) @ torch.vstack(v)),
+    ("online_softmax_sum", "new-block-rescaled-too", _online_fades_last),
+    ("cached_step", "cache-overwritten", _cache_step(kept=lambda old, new: new)),
+    (
+        "cached_step",
+        "cache-overwritten and cache-not-read",
+        _cache_step(seen=lambda old, new: new, kept=lambda old, new: new),
+    ),
+    ("cached_step", "cache-not-grown", _cache_step(kept=lambda old, new: old)),
+    ("cached_step", "new-key-missing-from-its-own-step", _cache_step(seen=lambda old, new: old)),
+    ("cached_step", "cache-not-read", _cache_step(seen=lambda old, new: new)),
+    ("cached_step", "query-cached", _cache_step(finish=lambda output, keys, values, q: (output, (q, keys, values)))),
+    ("cached_step", "none-not-handled", _cache_never_none),
+    ("cached_step", "causal-mask", _cache_step(is_causal=True)),
+    ("cached_step", "no-scale", _cache_step(scale=1.0)),
+    ("cached_step", "cache-not-a-pair", _cache_step(finish=lambda output, keys, values, q: (output, keys, values))),
+    ("cached_step", "cache-not-returned", _cache_step(finish=lambda output, *rest: output)),
+    (
+        "cached_step",
+        "new-token-in-front",
+        _cache_step(*[lambda old, new: torch.hstack([new, old])] * 2),
+    ),
+    ("cached_step", "joined-along-another-axis", _cache_step(*[lambda old, new: torch.vstack([old, new])] * 2)),
+    (
+        "cached_step",
+        "keys-and-values-swapped",
+        _cache_step(finish=lambda output, keys, values, q: (output, (values, keys))),
+    ),
+    (
+        "cached_step",
+        "time-axis-dropped",
+        _cache_step(finish=lambda output, keys, values, q: (output[:, 0], (keys, values))),
+    ),
+    ("cached_step", "added-not-appended", _cache_step(*[torch.add] * 2)),
+    (
+        "cached_step",
+        "scaled-by-another-size",
+        lambda x, *rest: _cache_step_by_hand(lambda q, k: x.size(-1) ** -0.5)(x, *rest),
+    ),
+    ("cached_step", "scaled-by-another-size", _cache_step_by_hand(lambda q, k: 1 / q.size(-1))),
+    ("cached_step", "no-softmax", _cache_step_by_hand(softmax=lambda scores: scores)),
+    ("cached_step", "wrong-axis", _cache_step_by_hand(softmax=lambda scores: F.softmax(scores, dim=1))),
+    ("cached_step", "projections-exchanged", lambda x, c, q, k, v: _cache_step()(x, c, k, q, v)),
+    (
+        "cached_step",
+        "weights-transposed",
+        lambda x, c, *w: _cache_step()(x, c, *(F.linear(m.T, torch.eye(len(m)).to(m)) for m in w)),
+    ),
+    ("cached_step", "changed-input", _cache_in_place),
 ]

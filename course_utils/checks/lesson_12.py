@@ -12,10 +12,10 @@ from course_utils.checks.inputs import normal
 # --- greedy_decode -----------------------------------------------------------------------------
 
 
-def _step(vocab_size: int, seed: int, eos_id: int, end: int | None, below_zero: bool = False):
+def _step(vocab_size: int, seed: int, eos_id: int, end: int | None, below_zero: bool = False, last: int | None = None):
     """Scores that depend on every id so far and on its place; ``eos_id`` wins once ``end`` ids are there.
 
-    It reads any flat row of ids; a single id is refused.
+    Once ``last`` are there it has the lowest score. It reads any flat row of ids; a single id is refused.
     """
     table = normal(64, vocab_size, vocab_size, seed=seed)
 
@@ -27,6 +27,8 @@ def _step(vocab_size: int, seed: int, eos_id: int, end: int | None, below_zero: 
         ids = [int(each) for each in ids]
         scores = sum((table[place % 64, each] for place, each in enumerate(ids)), torch.zeros(vocab_size))
         scores[eos_id] = scores.max() + 0.5 if len(ids) == end else scores.mean()
+        if len(ids) == last:
+            scores[eos_id] = scores.min() - 0.5
         return scores - scores.max() - 1 if below_zero else scores
 
     return step
@@ -36,7 +38,7 @@ def _decode_cases():
     return [
         (_step(9, 0, eos_id=2, end=5), 1, 2, 12),  # ends by itself
         (_step(11, 1, eos_id=0, end=4, below_zero=True), 7, 0, 20),  # eos is id 0
-        (_step(9, 2, eos_id=2, end=None), 1, 2, 8),  # never ends by itself
+        (_step(9, 2, eos_id=2, end=None, last=4), 1, 2, 8),  # never ends by itself
         (_step(9, 3, eos_id=2, end=6, below_zero=True), 1, 2, 7),  # ends at the last place
         (_step(9, 4, eos_id=3, end=1), 4, 3, 6),  # ends at once
         (_step(9, 5, eos_id=3, end=1), 4, 3, 1),  # room for bos alone
@@ -46,22 +48,21 @@ def _decode_cases():
 @exercise(_decode_cases, gradients=False)
 def greedy_decode(step, bos_id, eos_id, max_length):
     """Begins with bos_id, appends the id with the highest score of step(ids), until eos_id or max_length ids."""
-    return _decode(step, bos_id, eos_id, max_length)
+    return _decoding()(step, bos_id, eos_id, max_length)
 
 
-def _decode(
-    step, bos_id, eos_id, max_length, *, pick=torch.argmax, feed=list, stop=True, extra=0, finish=lambda ids: ids
-):
-    ids = [bos_id]
-    while len(ids) < max_length + extra:
-        ids.append(pick(step(feed(ids))).item())
-        if stop and ids[-1] == eos_id:
-            break
-    return finish(ids)
+def _decoding(*, pick=torch.argmax, feed=list, stop=True, extra=0, finish=None):
+    """Greedy decoding with its parts open. ``finish``: what is returned, from the ids and eos_id."""
 
+    def way(step, bos_id, eos_id, max_length):
+        ids = [bos_id]
+        while len(ids) < max_length + extra:
+            ids.append(pick(step(feed(ids))).item())
+            if stop and ids[-1] == eos_id:
+                break
+        return ids if finish is None else finish(ids, eos_id)
 
-def _decoding(**options):
-    return lambda *args: _decode(*args, **options)
+    return way
 
 
 def _looked_at_afterwards(step, bos_id, eos_id, max_length):
@@ -72,95 +73,181 @@ def _looked_at_afterwards(step, bos_id, eos_id, max_length):
             return ids
 
 
-def _without(*ends):
-    """The result without bos (0), or without eos where it was reached (-1)."""
-
-    def way(step, bos_id, eos_id, max_length):
-        ids = _decode(step, bos_id, eos_id, max_length)
-        ids = ids[:-1] if -1 in ends and ids[-1] == eos_id else ids
-        return ids[1:] if 0 in ends else ids
-
-    return way
+def _without_eos(ids, eos_id):
+    return ids[:-1] if ids[-1] == eos_id else ids
 
 
 _declare = greedy_decode.mistake
 _declare(
     "does-not-stop-at-eos",
-    "You go on after eos_id. It is the model's way to say that the sentence is over: append it, and stop.",
+    (
+        "You go on after eos_id. It is the model's way to say that the sentence is over: append it, and stop.",
+        "Print the list each time round your loop. When eos_id turns up in it, what keeps the loop going?",
+    ),
     _decoding(stop=False),
 )
 _declare(
     "feeds-only-the-last-id",
-    "step gets the last id alone. It needs all ids so far: what comes next depends on the whole beginning.",
+    (
+        "step gets the last id alone. It needs all ids so far: what comes next depends on the whole beginning.",
+        "After 'the cat' and after 'an old cat' the last id is the same, the next word need not be. What do you hand "
+        "to step?",
+    ),
     _decoding(feed=lambda ids: ids[-1:]),
     _decoding(feed=lambda ids: ids[-1]),
     _decoding(feed=lambda ids: torch.tensor(ids[-1:])),
 )
 _declare(
     "always-feeds-the-beginning",
-    "step gets the same ids each time, so it gives the same scores each time. Hand it what you have appended, too.",
+    (
+        "step gets the same ids each time, so it gives the same scores each time. Hand it what you have appended, too.",
+        "Print what step gets, each time round your loop: the list should grow by one.",
+    ),
     _decoding(feed=lambda ids: ids[:1]),
 )
 _declare(
+    "feeds-a-batch",
+    (
+        "step gets a batch of one sentence. Here it wants the ids themselves, in one flat list.",
+        "Print the shape of what you hand to step: it should have one axis, one id after the other.",
+    ),
+    _decoding(feed=lambda ids: torch.tensor([ids])),
+)
+_declare(
     "picks-the-minimum",
-    "You take the id with the lowest score. Greedy takes the highest.",
+    (
+        "You take the id with the lowest score. Greedy takes the highest.",
+        "For the scores 0.1, 2.5, -3.0, which id comes next? And which does your function take?",
+    ),
     _decoding(pick=torch.argmin),
 )
 _declare(
     "picks-the-largest-size",
-    "You take the score that is farthest from 0. Scores may be below 0: log-probabilities always are.",
+    (
+        "You take the score that is farthest from 0. Scores may be below 0: log-probabilities always are.",
+        "For the scores -0.1, -2.3, -5.0, the first is the highest. Which one does your function take?",
+    ),
     _decoding(pick=lambda scores: scores.abs().argmax()),
     _decoding(pick=lambda scores: scores.square().argmax()),
 )
 _declare(
     "one-too-many",
-    "Your list can get one id too long: at most max_length ids, and bos_id counts as one of them.",
+    (
+        "Your list can get one id too long: at most max_length ids, and bos_id counts as one of them.",
+        "With max_length 1 there is room for bos_id alone. How often may step be called then?",
+    ),
     _decoding(extra=1),
     _looked_at_afterwards,
 )
 _declare(
     "one-too-few",
-    "You stop one id too early: max_length ids are allowed, and bos_id counts as one of them.",
+    (
+        "You stop one id too early: max_length ids are allowed, and bos_id counts as one of them.",
+        "With max_length 3 and no eos_id in sight, the list ends with bos_id and two more. How long is yours?",
+    ),
     _decoding(extra=-1),
 )
 _declare(
     "no-limit",
-    "A model may never say eos_id, and then your loop never ends. Stop at max_length ids, too.",
+    (
+        "A model may never say eos_id, and then your loop never ends. Stop at max_length ids, too.",
+        "Two things can end a sentence. Which of them is in the condition of your loop, and where is the other?",
+    ),
     _decoding(extra=10**6),
 )
 _declare(
     "bos-left-out",
-    "bos_id is missing at the front of your list.",
-    _without(0),
+    (
+        "bos_id is missing at the front of your list.",
+        "What does the list hold before the first call of step?",
+    ),
+    _decoding(finish=lambda ids, eos_id: ids[1:]),
 )
 _declare(
     "eos-left-out",
-    "You stop at eos_id, but it is missing in your list. Append first, then look: eos_id at the end shows that the "
-    "sentence is complete, and was not cut off at max_length.",
-    _without(-1),
+    (
+        "You stop at eos_id, but it is missing in your list. Append first, then look: eos_id at the end shows that the "
+        "sentence is complete, and was not cut off at max_length.",
+        "Which comes first in your loop, the question whether it is eos_id, or the append?",
+    ),
+    _decoding(finish=_without_eos),
 )
 _declare(
     "bos-and-eos-left-out",
-    "Both ends are missing: the list begins with bos_id, and ends with eos_id where it was reached.",
-    _without(0, -1),
+    (
+        "Both ends are missing: the list begins with bos_id, and ends with eos_id where it was reached.",
+        "Nothing has to be taken off at the end: what grew in the loop is what is wanted.",
+    ),
+    _decoding(finish=lambda ids, eos_id: _without_eos(ids, eos_id)[1:]),
+)
+_declare(
+    "eos-always-at-the-end",
+    (
+        "You put eos_id at the end even where the model has not said it. Then nobody can see any more which sentences "
+        "were cut off at max_length.",
+        "With max_length 3 and a model that never says eos_id, the list is bos_id and two words. What is yours?",
+    ),
+    _decoding(finish=lambda ids, eos_id: ids if ids[-1] == eos_id else [*ids, eos_id]),
+    _decoding(finish=lambda ids, eos_id: [*ids[:-1], eos_id]),
 )
 _declare(
     "bos-not-fed",
-    "step never sees bos_id. The list that it gets begins with it, as every sentence did in training.",
+    (
+        "step never sees bos_id. The list that it gets begins with it, as every sentence did in training.",
+        "Print what step gets the first time. It should be a list with one id.",
+    ),
     _decoding(feed=lambda ids: ids[1:]),
 )
 _declare(
     "only-the-last-id-returned",
-    "You return one id. The whole list is wanted.",
-    _decoding(finish=lambda ids: ids[-1]),
-    _decoding(finish=lambda ids: ids[-1:]),
+    (
+        "You return one id. The whole list is wanted.",
+        "You have a list that grows and an id that is new each time. Which of the two stands behind your `return`?",
+    ),
+    _decoding(finish=lambda ids, eos_id: ids[-1]),
+    _decoding(finish=lambda ids, eos_id: ids[-1:]),
 )
 _declare(
     "a-tensor-of-ids",
-    "The ids are right, but in a tensor. A plain list is wanted; .tolist() makes one.",
-    _decoding(finish=torch.tensor),
-    _decoding(finish=lambda ids: torch.tensor([ids])),
+    (
+        "The ids are right, but in a tensor. A plain list is wanted; .tolist() makes one.",
+        "Print type(...) of what you return, and its shape if it has one: one flat list of ids is wanted.",
+    ),
+    _decoding(finish=lambda ids, eos_id: torch.tensor(ids)),
+    _decoding(finish=lambda ids, eos_id: torch.tensor([ids])),
 )
+greedy_decode.together(
+    _decoding,
+    {
+        "does-not-stop-at-eos": {"stop": False},
+        "feeds-only-the-last-id": {"feed": lambda ids: ids[-1:]},
+        "always-feeds-the-beginning": {"feed": lambda ids: ids[:1]},
+        "picks-the-minimum": {"pick": torch.argmin},
+        "picks-the-largest-size": {"pick": lambda scores: scores.abs().argmax()},
+        "one-too-many": {"extra": 1},
+        "one-too-few": {"extra": -1},
+        "bos-left-out": {"finish": lambda ids, eos_id: ids[1:]},
+        "eos-left-out": {"finish": _without_eos, "stop": True},
+        "bos-not-fed": {"feed": lambda ids: ids[1:]},
+        "a-tensor-of-ids": {"finish": lambda ids, eos_id: torch.tensor(ids)},
+    },
+)
+
+
+@greedy_decode.sight
+def _a_sentence(candidate):
+    from course_utils import show
+
+    words = ["<bos>", "the", "cat", "sleeps", "<eos>"]
+
+    def step(ids):
+        return -(torch.arange(5.0) - int(ids[-1]) - 1).abs()  # each word likes the next one best
+
+    found = [candidate(step, 0, 4, longest) for longest in (8, 3)]
+    rows = [[words[int(each)] for each in ids] + [""] * (5 - len(ids)) for ids in found]
+    names = ["room for 8 ids", "room for 3 ids"]
+    return show.matrix(rows, names, title="Your sentence, by a model that knows one:")
+
 
 # --- label_smoothed_loss -----------------------------------------------------------------------
 
@@ -196,7 +283,7 @@ def label_smoothed_loss(logits, targets, smoothing, pad_id):
 
     logits (..., vocab_size), targets (...) -> one number.
     """
-    return _loss(logits, targets, smoothing, pad_id)
+    return _loss()(logits, targets, smoothing, pad_id)
 
 
 def _smoothed(logits, targets, smoothing, pad_id):
@@ -214,13 +301,15 @@ def _log_softmax(logits):
     return logits.log_softmax(-1)
 
 
-def _loss(logits, targets, smoothing, pad_id, *, aim=_smoothed, log=_log_softmax, mean=_mean, sign=-1):
-    wanted = aim(logits, targets, smoothing, pad_id)
-    return mean(sign * (wanted * log(logits)).sum(-1), targets, pad_id)
+def _loss(*, aim=_smoothed, log=_log_softmax, mean=_mean, sign=-1, finish=None):
+    """The loss with its parts open."""
 
+    def way(logits, targets, smoothing, pad_id):
+        wanted = aim(logits, targets, smoothing, pad_id)
+        loss = mean(sign * (wanted * log(logits)).sum(-1), targets, pad_id)
+        return loss if finish is None else finish(loss)
 
-def _with(**options):
-    return lambda *args: _loss(*args, **options)
+    return way
 
 
 def _uneven(target, other, pad=None):
@@ -237,12 +326,37 @@ def _uneven(target, other, pad=None):
     return aim
 
 
+def _another_count(axis):
+    """The smoothing shared by another number than that of the classes."""
+
+    def aim(logits, targets, smoothing, pad_id):
+        return F.one_hot(targets, logits.shape[-1]).to(logits) * (1 - smoothing) + smoothing / logits.shape[axis]
+
+    return aim
+
+
+def _not_smoothed(logits, targets, smoothing, pad_id):
+    return _smoothed(logits, targets, 0.0, pad_id)
+
+
+def _shares_swapped(logits, targets, smoothing, pad_id):
+    return _smoothed(logits, targets, 1 - smoothing, pad_id)
+
+
+def _with_padding(losses, targets, pad_id):
+    return losses.mean()
+
+
 def _summed(losses, targets, pad_id):
     return (losses * (targets != pad_id)).sum()
 
 
 def _over_all(losses, targets, pad_id):
     return (losses * (targets != pad_id)).mean()
+
+
+def _per_sentence(losses, targets, pad_id):
+    return _summed(losses, targets, pad_id) / len(targets)
 
 
 def _row_by_row(losses, targets, pad_id):
@@ -255,129 +369,252 @@ def _kl(logits, targets, smoothing, pad_id):
     return _mean((torch.xlogy(aim, aim) - aim * logits.log_softmax(-1)).sum(-1), targets, pad_id)
 
 
+_target_left_out = _uneven(lambda s, n: 1 - s, lambda s, n: s / (n - 1))
 _declare = label_smoothed_loss.mistake
 _declare(
     "padding-counted",
-    "The padding has a loss, too. Nobody wants to know how well the model writes padding: leave out the positions "
-    "whose target is pad_id.",
-    _with(mean=lambda losses, targets, pad_id: losses.mean()),
-    _with(mean=lambda losses, targets, pad_id: losses.sum() / (targets != pad_id).sum()),
-    _with(mean=lambda losses, targets, pad_id: losses.sum()),
+    (
+        "The padding has a loss, too. Nobody wants to know how well the model writes padding: leave out the positions "
+        "whose target is pad_id.",
+        "Take three real targets and two of padding: how many losses should be in your sum, and by how many do you "
+        "divide it?",
+    ),
+    _loss(mean=_with_padding),
+    _loss(mean=lambda losses, targets, pad_id: losses.sum() / (targets != pad_id).sum()),
+    _loss(mean=lambda losses, targets, pad_id: losses.sum()),
 )
 _declare(
     "padding-in-the-mean",
-    "The padding's losses are 0, but you divide by the number of all positions. Divide by the number of real targets.",
-    _with(mean=_over_all),
+    (
+        "The padding's losses are 0, but you divide by the number of all positions. Divide by the number of real "
+        "targets.",
+        "Three real targets with a loss of 2 each and two of padding: the mean is 2. What does yours give?",
+    ),
+    _loss(mean=_over_all),
 )
 _declare(
     "sum-not-mean",
-    "You add the losses up. With a sum, a longer batch has a larger loss and takes a larger step: divide by the number "
-    "of real targets.",
-    _with(mean=_summed),
+    (
+        "You add the losses up. With a sum, a longer batch has a larger loss and takes a larger step: divide by the "
+        "number of real targets.",
+        "How many entries of targets are not pad_id? A comparison makes a tensor of yes and no, and those can be "
+        "counted.",
+    ),
+    _loss(mean=_summed),
+)
+_declare(
+    "divided-by-the-number-of-sentences",
+    (
+        "You divide by the number of sentences. Every real target counts the same, so divide by their number.",
+        "len(targets) is the first axis. With two sentences of three words each, six losses are added up.",
+    ),
+    _loss(mean=_per_sentence),
 )
 _declare(
     "not-averaged",
-    "You return a loss for each position. One number is wanted: their mean over the real targets.",
-    _with(mean=lambda losses, targets, pad_id: losses),
-    _with(mean=lambda losses, targets, pad_id: losses * (targets != pad_id)),
-    _with(mean=lambda losses, targets, pad_id: losses[targets != pad_id]),
+    (
+        "You return a loss for each position. One number is wanted: their mean over the real targets.",
+        "Print the shape of what you return. A loss that is to be trained with has no axis left.",
+    ),
+    _loss(mean=lambda losses, targets, pad_id: losses),
+    _loss(mean=lambda losses, targets, pad_id: losses * (targets != pad_id)),
+    _loss(mean=lambda losses, targets, pad_id: (losses * (targets != pad_id)).flatten()),
+    _loss(mean=lambda losses, targets, pad_id: losses[targets != pad_id]),
 )
 _declare(
     "mean-of-row-means",
-    "You average each sentence first, and then the sentences, so that a word in a short sentence counts more. "
-    "Each real target counts the same: one mean over all of them.",
-    _with(mean=_row_by_row),
+    (
+        "You average each sentence first, and then the sentences, so that a word in a short sentence counts more. "
+        "Each real target counts the same: one mean over all of them.",
+        "One sentence with a single word and loss 4, one with three words and loss 0 each: the mean is 1. What does "
+        "yours give?",
+    ),
+    _loss(mean=_row_by_row),
 )
 _declare(
     "smoothing-leaves-the-target-out",
-    "You share the smoothing among the other classes. It goes to all classes in equal parts, the target among them: "
-    "smoothing / vocab_size each, and the target has 1 - smoothing on top.",
-    _with(aim=_uneven(lambda s, n: 1 - s, lambda s, n: s / (n - 1))),
-    _with(aim=_uneven(lambda s, n: 1 - s, lambda s, n: s / (n - 1)), log=lambda logits: logits.softmax(-1).log()),
+    (
+        "You share the smoothing among the other classes. It goes to all classes in equal parts, the target among "
+        "them: smoothing / vocab_size each, and the target has 1 - smoothing on top.",
+        "Five classes, smoothing 0.1: each of the others is aimed at with 0.02, the target with 0.92. Print yours.",
+    ),
+    _loss(aim=_target_left_out),
 )
 _declare(
     "smoothing-leaves-the-padding-class-out",
-    "The class of the padding gets no part of the smoothing. (Some books do that.) Here, as in F.cross_entropy, "
-    "smoothing / vocab_size goes to every class; pad_id only says which positions don't count.",
-    _with(aim=_uneven(lambda s, n: 1 - s, lambda s, n: s / (n - 2), lambda s, n: 0.0)),
-    _with(aim=_uneven(lambda s, n: 1 - s + s / (n - 1), lambda s, n: s / (n - 1), lambda s, n: 0.0)),
-    _with(aim=_uneven(lambda s, n: 1 - s, lambda s, n: s / (n - 1), lambda s, n: 0.0)),
-    _with(aim=_uneven(lambda s, n: 1 - s + s / n, lambda s, n: s / n, lambda s, n: 0.0)),
+    (
+        "The class of the padding gets no part of the smoothing. (Some books do that.) Here, as in F.cross_entropy, "
+        "smoothing / vocab_size goes to every class; pad_id only says which positions don't count.",
+        "pad_id plays two parts: as a target it marks a position to skip, as a class it is one like any other. Which "
+        "of the two did you treat?",
+    ),
+    _loss(aim=_uneven(lambda s, n: 1 - s, lambda s, n: s / (n - 2), lambda s, n: 0.0)),
+    _loss(aim=_uneven(lambda s, n: 1 - s + s / (n - 1), lambda s, n: s / (n - 1), lambda s, n: 0.0)),
+    _loss(aim=_uneven(lambda s, n: 1 - s, lambda s, n: s / (n - 1), lambda s, n: 0.0)),
+    _loss(aim=_uneven(lambda s, n: 1 - s + s / n, lambda s, n: s / n, lambda s, n: 0.0)),
+)
+_declare(
+    "another-number-of-classes",
+    (
+        "You share the smoothing by another number than that of the classes. They lie along the last axis of the "
+        "logits.",
+        "Add up your aimed-at distribution over the classes of one position: it should give 1.",
+    ),
+    _loss(aim=_another_count(1)),
+    _loss(aim=_another_count(0)),
+    _loss(aim=_another_count(-2)),
 )
 _declare(
     "mass-missing",
-    "Your aimed-at distribution does not sum to 1. The target has 1 - smoothing and, like every class, "
-    "smoothing / vocab_size on top.",
-    _with(aim=_uneven(lambda s, n: 1 - s, lambda s, n: s / n)),
-    _with(aim=_uneven(lambda s, n: 1.0, lambda s, n: s / n)),
-    _with(aim=_uneven(lambda s, n: 1 + s / n, lambda s, n: s / n)),
+    (
+        "Your aimed-at distribution does not sum to 1. The target has 1 - smoothing and, like every class, "
+        "smoothing / vocab_size on top.",
+        "Five classes, smoothing 0.1: the four others get 0.02 each. How much is left for the target?",
+    ),
+    _loss(aim=_uneven(lambda s, n: 1 - s, lambda s, n: s / n)),
+    _loss(aim=_uneven(lambda s, n: 1.0, lambda s, n: s / n)),
+    _loss(aim=_uneven(lambda s, n: 1 + s / n, lambda s, n: s / n)),
 )
 _declare(
     "whole-smoothing-for-each-class",
-    "Every class gets the whole smoothing. It is shared: smoothing / vocab_size each.",
-    _with(aim=_uneven(lambda s, n: 1.0, lambda s, n: s)),
-    _with(aim=_uneven(lambda s, n: 1 - s, lambda s, n: s)),
+    (
+        "Every class gets the whole smoothing. It is shared: smoothing / vocab_size each.",
+        "Add up your aimed-at distribution over the classes of one position: it should give 1. Is there a sum in your "
+        "code where a mean belongs?",
+    ),
+    _loss(aim=_uneven(lambda s, n: 1.0, lambda s, n: s)),
+    _loss(aim=_uneven(lambda s, n: 1 - s, lambda s, n: s)),
 )
 _declare(
     "shares-swapped",
-    "The target gets the small share and the rest the large one: 1 - smoothing belongs to the target.",
-    _with(aim=lambda logits, targets, s, pad_id: _smoothed(logits, targets, 1 - s, pad_id)),
+    (
+        "The target gets the small share and the rest the large one: 1 - smoothing belongs to the target.",
+        "With a smoothing of 0 this must be the plain cross-entropy. Which of your two terms vanishes then?",
+    ),
+    _loss(aim=_shares_swapped),
 )
 _declare(
     "not-smoothed",
-    "This is the plain cross-entropy. Where does smoothing come in?",
-    _with(aim=lambda logits, targets, smoothing, pad_id: _smoothed(logits, targets, 0.0, pad_id)),
+    (
+        "This is the plain cross-entropy. Where does smoothing come in?",
+        "Besides the target's log-probability there is a second term, the mean of all log-probabilities. How are the "
+        "two weighed?",
+    ),
+    _loss(aim=_not_smoothed),
 )
 _declare(
     "probabilities-not-logs",
-    "You weigh the probabilities. The cross-entropy weighs their logarithms: log_softmax in place of softmax.",
-    _with(log=lambda logits: logits.softmax(-1)),
-    _with(log=lambda logits: logits.softmax(-1), sign=1),
+    (
+        "You weigh the probabilities. The cross-entropy weighs their logarithms: log_softmax in place of softmax.",
+        "A model that is sure and right has the loss 0. For a probability of 1, what do you get? And its logarithm?",
+    ),
+    _loss(log=lambda logits: logits.softmax(-1)),
+    _loss(log=lambda logits: logits.softmax(-1), sign=1),
 )
 _declare(
     "log-of-softmax",
-    "The log of a softmax is minus infinity as soon as a probability is too small for its floats. log_softmax takes "
-    "both steps at once, and is safe. (A small number inside the log hides the infinity, and gives a wrong loss.)",
-    _with(log=lambda logits: logits.softmax(-1).log()),
-    *(_with(log=lambda logits, eps=eps: (logits.softmax(-1) + eps).log()) for eps in (1e-6, 1e-8, 1e-9, 1e-10, 1e-12)),
+    (
+        "The log of a softmax is minus infinity as soon as a probability is too small for its floats. log_softmax "
+        "takes both steps at once, and is safe. (A small number inside the log hides the infinity, and gives a wrong "
+        "loss.)",
+        "Try the logits 0 and 200: print their softmax, its log, and their log_softmax.",
+    ),
+    _loss(log=lambda logits: logits.softmax(-1).log()),
+    *(_loss(log=lambda logits, eps=eps: (logits.softmax(-1) + eps).log()) for eps in (1e-6, 1e-8, 1e-9, 1e-10, 1e-12)),
 )
 _declare(
     "logits-not-logs",
-    "You weigh the logits as they are. They become log-probabilities by log_softmax.",
-    _with(log=lambda logits: logits),
+    (
+        "You weigh the logits as they are. They become log-probabilities by log_softmax.",
+        "exp of your numbers, added up over the classes, should give 1. Does it?",
+    ),
+    _loss(log=lambda logits: logits),
 )
 _declare(
     "sign",
-    "The right size with the wrong sign: a log-probability is below 0, a loss above.",
-    _with(sign=1),
+    (
+        "The right size with the wrong sign: a log-probability is below 0, a loss above.",
+        "Training makes the loss small. Should the log-probability of the right word become smaller, or larger?",
+    ),
+    _loss(sign=1),
+)
+_declare(
+    "perplexity",
+    (
+        "You have gone one step on: exp of the loss is the perplexity. The loss itself is wanted.",
+        "A model that guesses evenly among five words has the loss log 5 = 1.61. What do you get?",
+    ),
+    _loss(finish=torch.exp),
 )
 _declare(
     "wrong-axis",
-    "Your softmax runs along another axis than the classes, the last one.",
-    _with(log=lambda logits: logits.log_softmax(0)),
-    _with(log=lambda logits: logits.log_softmax(-2)),
+    (
+        "Your softmax runs along another axis than the classes, the last one.",
+        "At each position the probabilities of all words sum to 1. Print that sum for one position.",
+    ),
+    _loss(log=lambda logits: logits.log_softmax(0)),
+    _loss(log=lambda logits: logits.log_softmax(-2)),
 )
 _declare(
     "classes-not-on-axis-1",
-    "F.cross_entropy looks for the classes on axis 1, and here they are on the last one. Flatten the leading axes: "
-    "logits.flatten(0, -2) and targets.flatten().",
+    (
+        "F.cross_entropy looks for the classes on axis 1, and here they are on the last one. Flatten the leading axes: "
+        "logits.flatten(0, -2) and targets.flatten().",
+        "Print both shapes right before the call. The first should be (positions, classes), the second (positions,).",
+    ),
     lambda logits, targets, smoothing, pad_id: F.cross_entropy(
         logits, targets, label_smoothing=smoothing, ignore_index=pad_id
     ),
 )
 _declare(
     "mean-over-classes",
-    "You take the mean over the classes, too. Along the classes it is a sum, weighted by the aimed-at distribution.",
-    _with(
-        mean=lambda losses, targets, pad_id: _mean(losses, targets, pad_id), log=lambda x: _log_softmax(x) / x.shape[-1]
+    (
+        "You take the mean over the classes, too. Along the classes it is a sum, weighted by the aimed-at "
+        "distribution.",
+        "The weights of the classes sum to 1 already. Divide by the number of classes as well, and what does a loss "
+        "of 2 become?",
     ),
+    _loss(log=lambda logits: _log_softmax(logits) / logits.shape[-1]),
 )
 _declare(
     "kl-divergence",
-    "This is the Kullback-Leibler divergence, which lacks the entropy of the aimed-at distribution. That is a "
-    "constant, so the gradient is the same; but the cross-entropy is wanted.",
+    (
+        "This is the Kullback-Leibler divergence, which lacks the entropy of the aimed-at distribution. That is a "
+        "constant, so the gradient is the same; but the cross-entropy is wanted.",
+        "F.kl_div adds p log p to each term. Which part of it is the cross-entropy?",
+    ),
     _kl,
 )
+label_smoothed_loss.together(
+    _loss,
+    {
+        "padding-counted": {"mean": _with_padding},
+        "padding-in-the-mean": {"mean": _over_all},
+        "sum-not-mean": {"mean": _summed},
+        "divided-by-the-number-of-sentences": {"mean": _per_sentence},
+        "smoothing-leaves-the-target-out": {"aim": _target_left_out},
+        "mass-missing": {"aim": _uneven(lambda s, n: 1 - s, lambda s, n: s / n)},
+        "shares-swapped": {"aim": _shares_swapped},
+        "not-smoothed": {"aim": _not_smoothed},
+        "probabilities-not-logs": {"log": lambda logits: logits.softmax(-1), "sign": -1},
+        "log-of-softmax": {"log": lambda logits: logits.softmax(-1).log()},
+        "logits-not-logs": {"log": lambda logits: logits},
+        "sign": {"sign": 1},
+        "wrong-axis": {"log": lambda logits: logits.log_softmax(-2)},
+    },
+)
+
+
+@label_smoothed_loss.sight
+def _how_sure(candidate):
+    from course_utils import show
+
+    sure = [1.0, 3.0, 10.0]
+    logits, targets = torch.eye(5)[:1] * torch.tensor(sure)[:, None], torch.zeros(3, dtype=torch.long)
+    numbers = [[candidate(logits[i : i + 1], targets[:1], s, 4).item() for s in (0.0, 0.1)] for i in range(3)]
+    names = ["fairly sure, and right", "sure, and right", "very sure, and right"]
+    return show.matrix(numbers, names, ["no smoothing", "smoothing 0.1"], "Your loss, five classes:")
+
 
 # --- learning_rate -----------------------------------------------------------------------------
 
@@ -402,69 +639,169 @@ def learning_rate(step, d_model, warmup):
     return d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
 
 
-def _ways(formula):
-    """The formula with each way of meeting step 0: dividing by zero, giving 0, going on as at step 1."""
-    return (
-        formula,
-        lambda step, *rest: formula(step, *rest) if step else 0.0,
-        lambda step, *rest: formula(max(step, 1), *rest),
+def _fall(step, warmup):
+    return step**-0.5
+
+
+def _rise(step, warmup):
+    return step * warmup**-1.5
+
+
+def _rate(*, power=-0.5, choose=min, fall=_fall, rise=_rise, first=1, late=0):
+    """The schedule with its parts open. ``first``: the step that smaller ones count as; ``late``: added to each."""
+
+    def way(step, d_model, warmup):
+        step = max(step, first) + late
+        return d_model**power * choose(fall(step, warmup), rise(step, warmup))
+
+    return way
+
+
+def _ways(*formulas):
+    """Each formula, and the same with 0 at step 0."""
+    for formula in formulas:
+        yield formula
+        yield lambda step, *sizes, formula=formula: formula(step, *sizes) if step else 0.0
+
+
+def _one_branch(fall, rise):
+    """d_model in the branches instead of before them, with these powers."""
+    return lambda step, d_model, warmup: min(
+        d_model**fall * _fall(max(step, 1), warmup), d_model**rise * _rise(max(step, 1), warmup)
     )
 
 
 _declare = learning_rate.mistake
 _declare(
     "step-0-divides-by-zero",
-    "At step 0, step ** -0.5 divides by zero. Many loops count from 0: take max(step, 1), or return 0 there.",
-    lambda step, d_model, warmup: d_model**-0.5 * min(step**-0.5, step * warmup**-1.5),
+    (
+        "At step 0, step ** -0.5 divides by zero. Many loops count from 0: take max(step, 1), or return 0 there.",
+        "step ** -0.5 is 1 over the root of step. Call your function with step 0: which line stops?",
+    ),
+    _rate(first=0),
     lambda step, d_model, warmup: min(1 / step**0.5, step / warmup**1.5) / d_model**0.5,
     lambda step, d_model, warmup: min(1 / torch.tensor(step).sqrt().item(), step / warmup**1.5) / d_model**0.5,
 )
 _declare(
     "max-not-min",
-    "You take the larger of the two. Then the rate starts high, falls during the warm-up, and grows from there on.",
-    *_ways(lambda step, d_model, warmup: d_model**-0.5 * max(step**-0.5, step * warmup**-1.5)),
+    (
+        "You take the larger of the two. Then the rate starts high, falls during the warm-up, and grows from there on.",
+        "At step 1 one of the two is 1 and the other tiny. With which of them should a training begin?",
+    ),
+    *_ways(_rate(choose=max)),
 )
 _declare(
     "times-root-of-d-model",
-    "You multiply by the square root of d_model. The exponent is -0.5: a wider model takes smaller steps.",
-    *_ways(lambda step, d_model, warmup: d_model**0.5 * min(step**-0.5, step * warmup**-1.5)),
+    (
+        "You multiply by the square root of d_model. The exponent is -0.5: a wider model takes smaller steps.",
+        "For d_model 64, is your factor 8 or one eighth?",
+    ),
+    *_ways(_rate(power=0.5)),
 )
 _declare(
     "d-model-forgotten",
-    "The shape of the curve is right, its height is not: d_model ** -0.5 is missing.",
-    *_ways(lambda step, d_model, warmup: min(step**-0.5, step * warmup**-1.5)),
+    (
+        "The shape of the curve is right, its height is not: d_model ** -0.5 is missing.",
+        "Call your function with two values of d_model and everything else the same. A wider model should take "
+        "smaller steps.",
+    ),
+    *_ways(_rate(power=0)),
 )
 _declare(
     "divided-by-d-model",
-    "You divide by d_model, and not by its square root.",
-    *_ways(lambda step, d_model, warmup: min(step**-0.5, step * warmup**-1.5) / d_model),
+    (
+        "You divide by d_model, and not by its square root.",
+        "For d_model 64 the factor is one eighth. What is yours?",
+    ),
+    *_ways(_rate(power=-1)),
 )
 _declare(
     "d-model-in-one-branch",
-    "d_model ** -0.5 multiplies one of the two only. It stands before the min, and multiplies both.",
-    *_ways(lambda step, d_model, warmup: min(d_model**-0.5 * step**-0.5, step * warmup**-1.5)),
-    *_ways(lambda step, d_model, warmup: min(step**-0.5, d_model**-0.5 * step * warmup**-1.5)),
+    (
+        "d_model ** -0.5 multiplies one of the two only. It stands before the min, and multiplies both.",
+        "Look at your brackets: is the factor inside those of min, or before them?",
+    ),
+    *_ways(_one_branch(-0.5, 0), _one_branch(0, -0.5)),
 )
 _declare(
     "warm-up-exponent",
-    "The two branches do not meet at step = warmup. There step ** -0.5 must be step * warmup ** -1.5.",
-    *_ways(lambda step, d_model, warmup: d_model**-0.5 * min(step**-0.5, step * warmup**-0.5)),
-    *_ways(lambda step, d_model, warmup: d_model**-0.5 * min(step**-0.5, step / warmup)),
-    *_ways(lambda step, d_model, warmup: d_model**-0.5 * min(step**-0.5, step**-1.5 * warmup)),
+    (
+        "The two branches do not meet at step = warmup. There step ** -0.5 must be step * warmup ** -1.5.",
+        "Print both branches for step = warmup = 100: one is 0.1. What must 100 be multiplied by to give that?",
+    ),
+    *_ways(
+        _rate(rise=lambda step, warmup: step * warmup**-0.5),
+        _rate(rise=lambda step, warmup: step / warmup),
+        _rate(rise=lambda step, warmup: step**-1.5 * warmup),
+        _rate(rise=lambda step, warmup: step * warmup**-2.0),
+    ),
 )
 _declare(
     "no-decay",
-    "After the warm-up your rate stays, or goes on growing. From there on it falls: step ** -0.5, with a minus.",
-    *_ways(lambda step, d_model, warmup: d_model**-0.5 * min(warmup**-0.5, step * warmup**-1.5)),
-    *_ways(lambda step, d_model, warmup: d_model**-0.5 * min(step**0.5, step * warmup**-1.5)),
+    (
+        "After the warm-up your rate stays, or goes on growing. From there on it falls: step ** -0.5, with a minus.",
+        "Print your rate at the end of the warm-up and at four times that step: the second should be half the first.",
+    ),
+    *_ways(_rate(fall=lambda step, warmup: warmup**-0.5), _rate(fall=lambda step, warmup: step**0.5)),
+)
+_declare(
+    "falls-too-fast",
+    (
+        "After the warm-up your rate falls as 1 over step. It should fall as 1 over the root of step.",
+        "From step 100 to step 400 the rate should be halved. What does yours do?",
+    ),
+    *_ways(
+        _rate(fall=lambda step, warmup: step**-1.0),
+        _rate(fall=lambda step, warmup: warmup**0.5 / step),
+        _rate(fall=lambda step, warmup: step**-1.5),
+    ),
 )
 _declare(
     "no-warm-up",
-    "There is no warm-up: your rate falls from the first step on.",
-    *_ways(lambda step, d_model, warmup: d_model**-0.5 * step**-0.5),
+    (
+        "There is no warm-up: your rate falls from the first step on.",
+        "Which of your two branches depends on warmup? For the first steps it has to be the smaller one.",
+    ),
+    *_ways(_rate(rise=_fall)),
+)
+_declare(
+    "sizes-exchanged",
+    (
+        "d_model and warmup have changed places. The width sets the height of the curve, warmup the step of its peak.",
+        "The arguments come in the order step, d_model, warmup. Which number do you raise to -1.5?",
+    ),
+    *_ways(lambda step, d_model, warmup: _rate()(step, warmup, d_model)),
 )
 _declare(
     "counts-from-zero",
-    "You use step + 1. Here steps are counted from 1 already, as in the paper.",
+    (
+        "You use step + 1. Here steps are counted from 1 already, as in the paper.",
+        "The peak should be at step = warmup. Where is yours?",
+    ),
     lambda step, d_model, warmup: learning_rate.reference(step + 1, d_model, warmup),
+    *_ways(_rate(late=1)),
 )
+learning_rate.together(
+    _rate,
+    {
+        "step-0-divides-by-zero": {"first": 0},
+        "max-not-min": {"choose": max},
+        "times-root-of-d-model": {"power": 0.5},
+        "d-model-forgotten": {"power": 0},
+        "divided-by-d-model": {"power": -1},
+        "warm-up-exponent": {"rise": lambda step, warmup: step * warmup**-0.5},
+        # These three do not divide by step, or not by 0.
+        "no-decay": {"fall": lambda step, warmup: warmup**-0.5, "first": 1},
+        "no-warm-up": {"rise": _fall, "choose": min},
+        "counts-from-zero": {"late": 1, "first": 1},
+    },
+)
+
+
+@learning_rate.sight
+def _up_and_down(candidate):
+    from course_utils import show
+
+    steps = [1, 1000, 4000, 16000, 64000]
+    rows = [[f"{float(candidate(step, 512, 4000)):.1e}"] for step in steps]
+    return show.matrix(rows, [f"step {n}" for n in steps], ["rate"], "Your rate for d_model 512 and 4000 warm-up steps")
