@@ -506,7 +506,7 @@ def test_a_tuple_in_a_tuple_is_compared_part_by_part():
 
     assert three(lambda x: (x.clone(), (x + x, x**2))).passed
     wrong = three(lambda x: (x, (2 * x, x)))
-    assert wrong.mistake == "wrong-value" and "In part 2 of part 2 of the result: The first" in wrong.message
+    assert wrong.mistake == "wrong-value" and "right. In part 2 of part 2 of the result: The first" in wrong.message
     assert "In part 1 of part 2 of the result: The shape" in three(lambda x: (x, (x[:1], x * x))).message
     for other in (lambda x: (x, 2 * x, x * x), lambda x: (x, [2 * x, x * x]), lambda x: (x, 2 * x), lambda x: x):
         assert three(other).mistake == "wrong-type"

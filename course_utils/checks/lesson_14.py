@@ -435,8 +435,8 @@ _declare(
     "none-not-handled",
     (
         "At the first step there is no cache: it is None. Then the new token's key and value are all there is.",
-        "None can't be taken apart into keys and values. Ask `if cache is None` before you touch it: what are keys "
-        "and values then?",
+        "None can't be taken apart into keys and values. Which question has to come before you touch the cache, and "
+        "what are keys and values if the answer is that there is none?",
     ),
     _none_not_handled,
     lambda x_t, cache, *weights: _step()(x_t, (cache[0], cache[1]), *weights),
