@@ -139,7 +139,7 @@ _declare(
 _declare(
     "batch-for-length",
     (
-        "You took as many positions as there are sentences. len(ids) counts sentences; ids.shape[1] counts tokens.",
+        "You took as many positions as there are sentences. len counts the sentences. Which axis counts tokens?",
         "Two sentences of five tokens: how many rows of the position table are needed?",
     ),
     _embeddings(places=lambda ids, segments, position: position[: ids.shape[0]]),

@@ -452,8 +452,8 @@ _declare(
 _declare(
     "length-shrunk",
     (
-        "The last token is gone, but the start symbol is missing in front. (targets[:, :-1] alone is right where the "
-        "targets begin with it. Ours don't.)",
+        "The last token is gone, but the start symbol is missing in front. (Dropping the last token is enough "
+        "where the targets begin with the start symbol. Ours don't.)",
         "For targets of shape (3, 4) a result of the same shape is wanted. What should stand in the missing column?",
     ),
     lambda targets, bos_id: targets[:, :-1],
@@ -511,7 +511,7 @@ _declare(
 _declare(
     "shifted-twice",
     (
-        "The tokens moved by two. One is enough: position t is fed the token just before the one it predicts.",
+        "The tokens moved by two. One is enough: position t is fed the token before the one it predicts.",
         "For the targets 11, 12, 13 your result begins with two start symbols. Where should 11 stand?",
     ),
     lambda targets, bos_id: shift_right.reference(shift_right.reference(targets, bos_id), bos_id),
@@ -519,8 +519,8 @@ _declare(
 _declare(
     "overwritten-on-the-way",
     (
-        "One token is smeared over the whole row: your loop reads what it has just written. Read from the targets, or "
-        "go from right to left.",
+        "One token is smeared over the whole row: your loop reads what it wrote a step before. Read from the "
+        "targets, or go from right to left.",
         "Play it with 11, 12, 13 on paper: after place 1 has got 11, what does place 2 find there?",
     ),
     _smeared(True),
@@ -550,7 +550,7 @@ _declare(
     "start-has-another-dtype",
     (
         "The ids are right, but they changed their dtype: your start symbol has its own. "
-        "targets.new_full(...) and torch.full_like(...) take that of the targets.",
+        "Which ways to make a tensor take the dtype of another one?",
         "torch.full and torch.tensor make int64 of whole numbers, and int32 joined with int64 is int64. Print the "
         "dtypes of what you join.",
     ),

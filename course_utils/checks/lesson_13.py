@@ -198,7 +198,7 @@ _declare(
     "no-random-words",
     (
         "The chosen tokens become [MASK] or stay. One in ten should get a random word.",
-        "Of 100 chosen tokens 80 become [MASK] and 10 stay. What about the other 10? torch.randint draws ids.",
+        "Of 100 chosen tokens 80 become [MASK] and 10 stay. What about the other 10?",
     ),
     _masking(random=0.0),
     _masking(masked=0.9, random=0.0),
