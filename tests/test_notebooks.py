@@ -161,7 +161,7 @@ def test_has_its_exercises_as_untouched_stubs(name):
     calls = {}
     for cell in cells(name, "code"):
         for exercise, candidate in STUB_CALL.findall(cell.source):
-            calls[exercise] = "".join(output.get("text", "") for output in cell.outputs)
+            calls[exercise] = "".join(output["data"]["text/plain"] for output in cell.outputs)
             assert exercise == candidate
     for exercise in EXERCISES[name[:2]]:
         assert "not attempted" in calls[exercise].lower()
