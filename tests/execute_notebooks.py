@@ -7,7 +7,9 @@ that everybody commits the same outputs.
 import os
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
+import matplotlib
 import nbformat
 from nbclient import NotebookClient
 
@@ -30,6 +32,8 @@ def execute(path: Path) -> None:
 
 
 if __name__ == "__main__":
-    os.environ.update(ENVIRONMENT)
+    os.environ.update(ENVIRONMENT, MPLCONFIGDIR=matplotlib.get_configdir())
+    home = TemporaryDirectory()  # a learner who has passed nothing yet
+    os.environ.update(HOME=home.name, USERPROFILE=home.name)
     for path in [Path(name) for name in sys.argv[1:]] or sorted(NOTEBOOKS.glob("*.ipynb")):
         execute(path)

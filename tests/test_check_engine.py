@@ -497,7 +497,7 @@ def test_nothing_is_written_where_it_is_switched_off(setting, monkeypatch, tmp_p
 
 
 def test_without_a_setting_the_file_lies_in_the_home_folder(monkeypatch):
-    monkeypatch.delenv("COURSE_PROGRESS")
+    monkeypatch.delenv("COURSE_PROGRESS", raising=False)
     assert passes.path() == Path.home() / ".attention-by-hand" / "progress.jsonl"
 
 
