@@ -69,6 +69,23 @@ def expect_probability(**numbers: float) -> None:
             raise ValueError(f"{name} must lie in [0, 1), got {number}")
 
 
+def expect_query_key_value(query: Tensor, key: Tensor, value: Tensor) -> None:
+    """Floating point, (..., length, features) each, with the same batch axes and one value for each key."""
+    expect_float(query=query, key=key, value=value)
+    for name, x in (("query", query), ("key", key), ("value", value)):
+        if x.dim() < 2:
+            raise ValueError(f"{name} has shape {tuple(x.shape)}; expected (..., length, features)")
+    if key.shape[-1] != query.shape[-1]:
+        raise ValueError(f"key has {key.shape[-1]} features per row, query has {query.shape[-1]}; expected the same")
+    if value.shape[-2] != key.shape[-2]:
+        raise ValueError(f"value has {value.shape[-2]} rows, key has {key.shape[-2]}; expected one value for each key")
+    if not query.shape[:-2] == key.shape[:-2] == value.shape[:-2]:
+        raise ValueError(
+            f"query, key and value have batch axes {tuple(query.shape[:-2])}, {tuple(key.shape[:-2])} "
+            f"and {tuple(value.shape[:-2])}; expected the same"
+        )
+
+
 def expect_width(name: str, x: Tensor, width: int, **weights: Tensor) -> None:
     """``x`` must fit ``weights`` in dtype and device, and its last axis must have size ``width``."""
     expect_float(**{name: x}, **weights)

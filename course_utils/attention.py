@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from course_utils._expect import expect_float, expect_mask, expect_positive_int
+from course_utils._expect import expect_float, expect_mask, expect_positive_int, expect_query_key_value
 
 
 def scaled_dot_product_attention(
@@ -31,7 +31,7 @@ def scaled_dot_product_attention(
         TypeError: a tensor is not floating point, dtypes differ, or ``mask`` is not boolean.
         ValueError: shapes do not fit together, or tensors lie on different devices.
     """
-    _expect_query_key_value(query, key, value)
+    expect_query_key_value(query, key, value)
 
     # 1. How well does each query match each key?
     scale = 1 / math.sqrt(query.shape[-1])
@@ -96,7 +96,7 @@ class MultiHeadAttention(nn.Module):
         for name, x in (("query", query), ("key", key), ("value", value)):
             if x.dim() != 3 or x.shape[-1] != self.d_model:
                 raise ValueError(f"{name} has shape {tuple(x.shape)}; expected (batch, length, d_model={self.d_model})")
-        _expect_query_key_value(query, key, value)
+        expect_query_key_value(query, key, value)
         return self.attend(query, *self.project_key_value(key, value), mask, need_weights)
 
     def project_key_value(
@@ -139,19 +139,3 @@ class MultiHeadAttention(nn.Module):
             return mask
         expect_mask(mask, (batch, queries, keys), q.device)
         return mask[:, None] if mask.dim() == 3 else mask
-
-
-def _expect_query_key_value(query: Tensor, key: Tensor, value: Tensor) -> None:
-    expect_float(query=query, key=key, value=value)
-    for name, x in (("query", query), ("key", key), ("value", value)):
-        if x.dim() < 2:
-            raise ValueError(f"{name} has shape {tuple(x.shape)}; expected (..., length, features)")
-    if key.shape[-1] != query.shape[-1]:
-        raise ValueError(f"key has {key.shape[-1]} features per row, query has {query.shape[-1]}; expected the same")
-    if value.shape[-2] != key.shape[-2]:
-        raise ValueError(f"value has {value.shape[-2]} rows, key has {key.shape[-2]}; expected one value for each key")
-    if not query.shape[:-2] == key.shape[:-2] == value.shape[:-2]:
-        raise ValueError(
-            f"query, key and value have batch axes {tuple(query.shape[:-2])}, {tuple(key.shape[:-2])} "
-            f"and {tuple(value.shape[:-2])}; expected the same"
-        )
