@@ -30,6 +30,16 @@ def expect_ids(name: str, ids: Tensor, below: int) -> None:
         raise ValueError(f"{name} must lie in 0..{below - 1}, got values from {int(ids.min())} to {int(ids.max())}")
 
 
+def expect_lengths(lengths: list[int], tokens: int | None = None) -> None:
+    """How many tokens each packed sentence has: ints of at least 0, some token among them, ``tokens`` in all."""
+    if not isinstance(lengths, list | tuple) or any(isinstance(n, bool) or not isinstance(n, int) for n in lengths):
+        raise TypeError(f"lengths must be a list of ints, got {lengths!r}")
+    if min(lengths, default=-1) < 0 or not any(lengths):
+        raise ValueError(f"lengths must be at least 0, and not all 0, got {lengths}")
+    if tokens is not None and sum(lengths) != tokens:
+        raise ValueError(f"lengths add up to {sum(lengths)}, but x holds {tokens} tokens; expected the same")
+
+
 def expect_mask(mask: Tensor, shape: tuple[int, ...], device: torch.device) -> None:
     """Boolean, on the right device, and broadcastable to ``shape`` without enlarging it."""
     if not isinstance(mask, Tensor) or mask.dtype != torch.bool:

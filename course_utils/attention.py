@@ -11,7 +11,14 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from course_utils._expect import expect_float, expect_mask, expect_positive_int, expect_query_key_value
+from course_utils._expect import (
+    expect_float,
+    expect_lengths,
+    expect_mask,
+    expect_positive_int,
+    expect_query_key_value,
+    expect_width,
+)
 
 
 def scaled_dot_product_attention(
@@ -121,6 +128,26 @@ class MultiHeadAttention(nn.Module):
         else:
             context, weights = F.scaled_dot_product_attention(q, k, v, attn_mask=mask), None
         return self.w_o(self._merge(context)), weights
+
+    def attend_within(
+        self, x: Float[Tensor, "1 tokens d_model"], lengths: list[int]
+    ) -> Float[Tensor, "1 tokens d_model"]:
+        """Self-attention in a row of packed sentences: the first ``lengths[0]`` tokens attend to each other, and so on.
+
+        The same as ``forward`` with ``block_diagonal_mask(lengths)``, without the scores from one sentence to another.
+
+        Raises:
+            TypeError: ``x`` is not floating point or of another dtype, or ``lengths`` is not a list of ints.
+            ValueError: ``x`` does not fit, or ``lengths`` do not add up to its tokens.
+        """
+        expect_width("x", x, self.d_model, w_q=self.w_q.weight)
+        if x.dim() != 3 or x.shape[0] != 1:
+            raise ValueError(f"x has shape {tuple(x.shape)}; expected one packed row, (1, tokens, {self.d_model})")
+        expect_lengths(lengths, x.shape[1])
+        q, k, v = (self._split(w(x)).split(lengths, dim=2) for w in (self.w_q, self.w_k, self.w_v))
+        sentences = zip(q, k, v, strict=True)
+        context = [self._merge(F.scaled_dot_product_attention(*qkv)) for qkv in sentences if qkv[0].shape[2]]
+        return self.w_o(torch.cat(context, dim=1))
 
     def _split(self, x: Tensor) -> Tensor:
         # (batch, length, d_model) -> (batch, length, heads, d_head) -> (batch, heads, length, d_head)
