@@ -85,6 +85,8 @@ def expect_query_key_value(query: Tensor, key: Tensor, value: Tensor) -> None:
     for name, x in (("query", query), ("key", key), ("value", value)):
         if x.dim() < 2:
             raise ValueError(f"{name} has shape {tuple(x.shape)}; expected (..., length, features)")
+    if query.shape[-1] == 0:
+        raise ValueError("query has 0 features per row; expected at least 1")
     if key.shape[-1] != query.shape[-1]:
         raise ValueError(f"key has {key.shape[-1]} features per row, query has {query.shape[-1]}; expected the same")
     if value.shape[-2] != key.shape[-2]:

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from course_utils._expect import expect_mask, expect_positive_int, expect_query_key_value
 
@@ -29,7 +28,7 @@ def tiled_attention(
     that may attend to no key gets output 0 and a zero gradient. float16 and bfloat16 are computed in float32 inside.
 
     For the backward pass only the output and one number for each query are kept; the tiles are computed again. That
-    pass has no derivative of its own: a second one raises RuntimeError.
+    pass has no derivative of its own: with ``create_graph`` it raises RuntimeError.
 
     Raises:
         TypeError: a tensor is not floating point, dtypes differ, ``mask`` is not boolean, or ``block`` is no int.
@@ -44,7 +43,8 @@ def tiled_attention(
     if mask is not None:
         expect_mask(mask, (*query.shape[:-1], key.shape[-2]), query.device)
         mask = mask[(None,) * (2 - mask.dim())]  # at least the axes of queries and keys
-    return _TiledAttention.apply(query, key, value, mask, *sizes)
+    with torch.autocast(query.device.type, enabled=False):  # it would round each tile's products
+        return _TiledAttention.apply(query, key, value, mask, *sizes)
 
 
 class _TiledAttention(torch.autograd.Function):
@@ -70,8 +70,9 @@ class _TiledAttention(torch.autograd.Function):
         return output
 
     @staticmethod
-    @once_differentiable
     def backward(ctx, output_grad):
+        if torch.is_grad_enabled():  # somebody asked for create_graph
+            raise RuntimeError("tiled_attention has no second derivative; scaled_dot_product_attention has")
         query, key, value, mask, output, log_sum = ctx.saved_tensors
         query_block, key_block = ctx.blocks
         dtype = _inner_dtype(query)
