@@ -48,10 +48,10 @@ NAME_MAP = {
 class BertOutput(EncoderOutput):
     """An ``EncoderOutput`` whose ``hidden_states[0]`` is the embedding output.
 
-    ``pooler_output``: (batch, d_model), tanh of a linear map of the first token; None without a pooler.
+    ``pooler_output``: (sentences, d_model), tanh of a linear map of the first token; None without a pooler.
     """
 
-    pooler_output: Float[Tensor, "batch d_model"] | None
+    pooler_output: Float[Tensor, "sentences d_model"] | None
 
 
 class Bert(nn.Module):

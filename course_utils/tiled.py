@@ -6,6 +6,7 @@ Source: Milakov and Gimelshein 2018, "Online normalizer calculation for softmax"
 
 import math
 from collections.abc import Iterator
+from contextlib import nullcontext
 
 import torch
 from jaxtyping import Bool, Float
@@ -43,7 +44,9 @@ def tiled_attention(
     if mask is not None:
         expect_mask(mask, (*query.shape[:-1], key.shape[-2]), query.device)
         mask = mask[(None,) * (2 - mask.dim())]  # at least the axes of queries and keys
-    with torch.autocast(query.device.type, enabled=False):  # it would round each tile's products
+    kind = query.device.type
+    has_autocast = torch.amp.is_autocast_available(kind)  # it would round each tile's products
+    with torch.autocast(kind, enabled=False) if has_autocast else nullcontext():
         return _TiledAttention.apply(query, key, value, mask, *sizes)
 
 

@@ -130,6 +130,11 @@ def test_half_precision_is_computed_in_float32(dtype):
         assert_close(ours.grad.double(), theirs.grad, atol=0.01 * theirs.grad.abs().max().item(), rtol=2 * rounding)
 
 
+def test_on_the_meta_device_it_gives_the_shape():
+    output = tiled_attention(*(x.to("meta") for x in random_input()))
+    assert output.shape == (2, 3, 5, 3) and output.is_meta
+
+
 def test_autocast_does_not_round_inside():
     qkv = random_input(dtype=torch.float32)
     with torch.autocast("cpu", torch.bfloat16):
