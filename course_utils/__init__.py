@@ -14,6 +14,8 @@ from course_utils.encoder import Encoder, EncoderLayer
 from course_utils.generation import beam_search, greedy_decode
 from course_utils.layers import FeedForward, LayerNorm, layer_norm, post_norm, pre_norm
 from course_utils.masks import causal_mask, padding_mask
+from course_utils.packing import block_diagonal_mask, pack, unpack
+from course_utils.tiled import tiled_attention
 from course_utils.transformer import Transformer
 
 _LAZY = {
@@ -38,14 +40,18 @@ __all__ = [
     "MultiHeadAttention",
     "Transformer",
     "beam_search",
+    "block_diagonal_mask",
     "causal_mask",
     "greedy_decode",
     "layer_norm",
+    "pack",
     "padding_mask",
     "post_norm",
     "pre_norm",
     "scaled_dot_product_attention",
     "sinusoidal_positions",
+    "tiled_attention",
+    "unpack",
     *_LAZY,
 ]
 

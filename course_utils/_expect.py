@@ -30,6 +30,16 @@ def expect_ids(name: str, ids: Tensor, below: int) -> None:
         raise ValueError(f"{name} must lie in 0..{below - 1}, got values from {int(ids.min())} to {int(ids.max())}")
 
 
+def expect_lengths(lengths: list[int], tokens: int | None = None) -> None:
+    """How many tokens each packed sentence has: ints of at least 0, some token among them, ``tokens`` in all."""
+    if not isinstance(lengths, list | tuple) or any(isinstance(n, bool) or not isinstance(n, int) for n in lengths):
+        raise TypeError(f"lengths must be a list of ints, got {lengths!r}")
+    if min(lengths, default=-1) < 0 or not any(lengths):
+        raise ValueError(f"lengths must be at least 0, and not all 0, got {lengths}")
+    if tokens is not None and sum(lengths) != tokens:
+        raise ValueError(f"lengths add up to {sum(lengths)}, but x holds {tokens} tokens; expected the same")
+
+
 def expect_mask(mask: Tensor, shape: tuple[int, ...], device: torch.device) -> None:
     """Boolean, on the right device, and broadcastable to ``shape`` without enlarging it."""
     if not isinstance(mask, Tensor) or mask.dtype != torch.bool:
@@ -67,6 +77,25 @@ def expect_probability(**numbers: float) -> None:
     for name, number in numbers.items():
         if not 0 <= number < 1:
             raise ValueError(f"{name} must lie in [0, 1), got {number}")
+
+
+def expect_query_key_value(query: Tensor, key: Tensor, value: Tensor) -> None:
+    """Floating point, (..., length, features) each, with the same batch axes and one value for each key."""
+    expect_float(query=query, key=key, value=value)
+    for name, x in (("query", query), ("key", key), ("value", value)):
+        if x.dim() < 2:
+            raise ValueError(f"{name} has shape {tuple(x.shape)}; expected (..., length, features)")
+    if query.shape[-1] == 0:
+        raise ValueError("query has 0 features per row; expected at least 1")
+    if key.shape[-1] != query.shape[-1]:
+        raise ValueError(f"key has {key.shape[-1]} features per row, query has {query.shape[-1]}; expected the same")
+    if value.shape[-2] != key.shape[-2]:
+        raise ValueError(f"value has {value.shape[-2]} rows, key has {key.shape[-2]}; expected one value for each key")
+    if not query.shape[:-2] == key.shape[:-2] == value.shape[:-2]:
+        raise ValueError(
+            f"query, key and value have batch axes {tuple(query.shape[:-2])}, {tuple(key.shape[:-2])} "
+            f"and {tuple(value.shape[:-2])}; expected the same"
+        )
 
 
 def expect_width(name: str, x: Tensor, width: int, **weights: Tensor) -> None:

@@ -11,7 +11,14 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from course_utils._expect import expect_float, expect_mask, expect_positive_int
+from course_utils._expect import (
+    expect_float,
+    expect_lengths,
+    expect_mask,
+    expect_positive_int,
+    expect_query_key_value,
+    expect_width,
+)
 
 
 def scaled_dot_product_attention(
@@ -31,7 +38,7 @@ def scaled_dot_product_attention(
         TypeError: a tensor is not floating point, dtypes differ, or ``mask`` is not boolean.
         ValueError: shapes do not fit together, or tensors lie on different devices.
     """
-    _expect_query_key_value(query, key, value)
+    expect_query_key_value(query, key, value)
 
     # 1. How well does each query match each key?
     scale = 1 / math.sqrt(query.shape[-1])
@@ -96,7 +103,7 @@ class MultiHeadAttention(nn.Module):
         for name, x in (("query", query), ("key", key), ("value", value)):
             if x.dim() != 3 or x.shape[-1] != self.d_model:
                 raise ValueError(f"{name} has shape {tuple(x.shape)}; expected (batch, length, d_model={self.d_model})")
-        _expect_query_key_value(query, key, value)
+        expect_query_key_value(query, key, value)
         return self.attend(query, *self.project_key_value(key, value), mask, need_weights)
 
     def project_key_value(
@@ -122,6 +129,26 @@ class MultiHeadAttention(nn.Module):
             context, weights = F.scaled_dot_product_attention(q, k, v, attn_mask=mask), None
         return self.w_o(self._merge(context)), weights
 
+    def attend_within(
+        self, x: Float[Tensor, "1 tokens d_model"], lengths: list[int]
+    ) -> Float[Tensor, "1 tokens d_model"]:
+        """Self-attention in a row of packed sentences: the first ``lengths[0]`` tokens attend to each other, and so on.
+
+        The same as ``forward`` with ``block_diagonal_mask(lengths)``, without the scores from one sentence to another.
+
+        Raises:
+            TypeError: ``x`` is not floating point or of another dtype, or ``lengths`` is not a list of ints.
+            ValueError: ``x`` does not fit, or ``lengths`` do not add up to its tokens.
+        """
+        expect_width("x", x, self.d_model, w_q=self.w_q.weight)
+        if x.dim() != 3 or x.shape[0] != 1:
+            raise ValueError(f"x has shape {tuple(x.shape)}; expected one packed row, (1, tokens, {self.d_model})")
+        expect_lengths(lengths, x.shape[1])
+        q, k, v = (self._split(w(x)).split(lengths, dim=2) for w in (self.w_q, self.w_k, self.w_v))
+        sentences = zip(q, k, v, strict=True)
+        context = [self._merge(F.scaled_dot_product_attention(*qkv)) for qkv in sentences if qkv[0].shape[2]]
+        return self.w_o(torch.cat(context, dim=1))
+
     def _split(self, x: Tensor) -> Tensor:
         # (batch, length, d_model) -> (batch, length, heads, d_head) -> (batch, heads, length, d_head)
         return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
@@ -139,19 +166,3 @@ class MultiHeadAttention(nn.Module):
             return mask
         expect_mask(mask, (batch, queries, keys), q.device)
         return mask[:, None] if mask.dim() == 3 else mask
-
-
-def _expect_query_key_value(query: Tensor, key: Tensor, value: Tensor) -> None:
-    expect_float(query=query, key=key, value=value)
-    for name, x in (("query", query), ("key", key), ("value", value)):
-        if x.dim() < 2:
-            raise ValueError(f"{name} has shape {tuple(x.shape)}; expected (..., length, features)")
-    if key.shape[-1] != query.shape[-1]:
-        raise ValueError(f"key has {key.shape[-1]} features per row, query has {query.shape[-1]}; expected the same")
-    if value.shape[-2] != key.shape[-2]:
-        raise ValueError(f"value has {value.shape[-2]} rows, key has {key.shape[-2]}; expected one value for each key")
-    if not query.shape[:-2] == key.shape[:-2] == value.shape[:-2]:
-        raise ValueError(
-            f"query, key and value have batch axes {tuple(query.shape[:-2])}, {tuple(key.shape[:-2])} "
-            f"and {tuple(value.shape[:-2])}; expected the same"
-        )

@@ -13,6 +13,7 @@ from course_utils._expect import expect_probability
 from course_utils.embeddings import LearnedEmbeddings
 from course_utils.encoder import Encoder, EncoderOutput
 from course_utils.layers import ACTIVATIONS, LayerNorm
+from course_utils.packing import pack, unpack
 
 # Where each of our weights lives in a Hugging Face BertModel. {n} is the layer, counted from 0.
 NAME_MAP = {
@@ -47,10 +48,10 @@ NAME_MAP = {
 class BertOutput(EncoderOutput):
     """An ``EncoderOutput`` whose ``hidden_states[0]`` is the embedding output.
 
-    ``pooler_output``: (batch, d_model), tanh of a linear map of the first token; None without a pooler.
+    ``pooler_output``: (sentences, d_model), tanh of a linear map of the first token; None without a pooler.
     """
 
-    pooler_output: Float[Tensor, "batch d_model"] | None
+    pooler_output: Float[Tensor, "sentences d_model"] | None
 
 
 class Bert(nn.Module):
@@ -90,18 +91,34 @@ class Bert(nn.Module):
         token_type_ids: Int[Tensor, "batch length"] | None = None,
         attention_mask: Bool[Tensor, "batch length"] | Int[Tensor, "batch length"] | None = None,
         need_weights: bool = False,
+        packed: bool = False,
     ) -> BertOutput:
         """Runs BERT. ``attention_mask`` marks real tokens (True or 1) against padding, as a tokenizer gives it.
+
+        With ``packed`` the encoder spends no time on padding: the real tokens of all rows stand end to end in one, and
+        each hidden state is (1, tokens, d_model), what ``pack`` would make of a padded run's. ``unpack`` brings the
+        tokens back to their places.
 
         Raises:
             TypeError: ids are not integers, or ``attention_mask`` is neither boolean nor integer.
             ValueError: an id lies outside its table, the sequence is longer than the position table,
-                shapes differ, or ``attention_mask`` holds other numbers than 0 and 1.
+                shapes differ, ``attention_mask`` holds other numbers than 0 and 1, or ``packed`` comes with
+                ``need_weights`` or, before a pooler, with a row that begins with padding.
         """
         x = self.dropout(self.embeddings_norm(self.embeddings(input_ids, token_type_ids)))
-        mask = None if attention_mask is None else _boolean_mask(attention_mask, input_ids)[:, None, :]
-        out = self.encoder(x, mask, need_weights)
-        pooled = None if self.pooler is None else torch.tanh(self.pooler(out.last_hidden_state[:, 0]))
+        real = None if attention_mask is None else _boolean_mask(attention_mask, input_ids)
+        if packed:
+            real = torch.ones_like(input_ids, dtype=torch.bool) if real is None else real
+            if self.pooler is not None and not real[:, 0].all():
+                raise ValueError("attention_mask hides the first token of a row, the one that the pooler reads")
+            x, lengths = pack(x, real)
+            out = self.encoder(x, need_weights=need_weights, lengths=lengths)
+        else:
+            out = self.encoder(x, None if real is None else real[:, None, :], need_weights)
+        pooled = None
+        if self.pooler is not None:
+            last = unpack(out.last_hidden_state, real) if packed else out.last_hidden_state
+            pooled = torch.tanh(self.pooler(last[:, 0]))
         return BertOutput(out.last_hidden_state, out.hidden_states, out.attention_weights, pooled)
 
     @classmethod

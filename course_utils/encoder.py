@@ -60,12 +60,23 @@ class EncoderLayer(nn.Module):
         x: Float[Tensor, "batch length d_model"],
         mask: Bool[Tensor, "..."] | None = None,
         need_weights: bool = False,
+        lengths: list[int] | None = None,
     ) -> tuple[Float[Tensor, "batch length d_model"], Float[Tensor, "batch heads length length"] | None]:
-        """Returns ``(x, weights)``. ``mask`` and the errors raised are those of ``MultiHeadAttention``."""
+        """Returns ``(x, weights)``. ``mask`` and the errors raised are those of ``MultiHeadAttention``.
+
+        With ``lengths``, ``x`` is one row of packed sentences (see ``pack``), and each attends to itself. That leaves
+        nothing for a mask to say, and no weights to return: either of them is a ValueError then.
+        """
+        if lengths is not None and (mask is not None or need_weights):
+            raise ValueError(
+                "lengths go without mask and need_weights; use block_diagonal_mask(lengths) to see weights"
+            )
         weights = None
 
         def attend(x: Tensor) -> Tensor:
             nonlocal weights
+            if lengths is not None:
+                return self.dropout(self.attention.attend_within(x, lengths))
             output, weights = self.attention(x, x, x, mask, need_weights)
             return self.dropout(output)
 
@@ -110,11 +121,14 @@ class Encoder(nn.Module):
         x: Float[Tensor, "batch length d_model"],
         mask: Bool[Tensor, "..."] | None = None,
         need_weights: bool = False,
+        lengths: list[int] | None = None,
     ) -> EncoderOutput:
-        """Runs the stack. ``mask`` and the errors raised are those of ``MultiHeadAttention``."""
+        """Runs the stack. ``mask`` and the errors raised are those of ``MultiHeadAttention``, ``lengths`` is that of
+        ``EncoderLayer``: ``x`` is then one row of packed sentences, and so is each hidden state.
+        """
         hidden_states, attention_weights = [x], []
         for layer in self.layers:
-            x, weights = layer(x, mask, need_weights)
+            x, weights = layer(x, mask, need_weights, lengths)
             hidden_states.append(x)
             attention_weights.append(weights)
         hidden_states[-1] = x = self.final_norm(x)

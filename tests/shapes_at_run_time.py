@@ -21,12 +21,16 @@ with install_import_hook("course_utils", "beartype.beartype"):
         MultiHeadAttention,
         Transformer,
         beam_search,
+        block_diagonal_mask,
         causal_mask,
         greedy_decode,
         layer_norm,
+        pack,
         padding_mask,
         scaled_dot_product_attention,
         sinusoidal_positions,
+        tiled_attention,
+        unpack,
     )
     from course_utils.encoder import EncoderOutput
 
@@ -34,6 +38,16 @@ x, ids = torch.randn(2, 5, 8), torch.randint(0, 9, (2, 5))
 real = padding_mask(torch.tensor([3, 5]), 5)
 scaled_dot_product_attention(x, x[:, :3], torch.randn(2, 3, 4))
 scaled_dot_product_attention(x[0], x[0], x[0], causal_mask(5))
+for block in (2, (3, 100)):
+    tiled_attention(x, x[:, :3], torch.randn(2, 3, 4), block=block)
+    tiled_attention(x[0], x[0], x[0], causal_mask(5), block)
+packed, lengths = pack(x, real)
+unpack(packed, real)
+unpack(pack(ids, real)[0], real)
+block_diagonal_mask(lengths)
+MultiHeadAttention(8, 2).attend_within(packed, lengths)
+Encoder(2, 8, 2, 16)(packed, lengths=lengths)
+Bert(9, 8, 2, 2, 16, 6, with_pooler=True)(ids, ids % 2, real, packed=True)
 for need_weights in (False, True):
     MultiHeadAttention(8, 2)(x, x[:, :3], x[:, :3], torch.ones(5, 3).bool(), need_weights)
     Encoder(2, 8, 2, 16)(x, real[:, None, :], need_weights)
