@@ -518,6 +518,13 @@ def _(x, attention, feed_forward, norm1, norm2):
     return norm2(torch.stack([feed_forward(x), x]).sum(0))
 
 
+@right("encoder_layer")
+def _(x, attention, feed_forward, norm1, norm2):
+    wide = x.double()
+    gathered = norm1(wide + attention(wide))
+    return norm2(gathered + feed_forward(gathered)).to(x.dtype)
+
+
 # Lesson 08
 
 
@@ -549,6 +556,14 @@ def _(ids, segments, word, position, segment, norm):
     first, second = segment
     chosen = torch.where(segments[..., None] == 0, first, second)
     return norm(torch.index_select(word, 0, ids.flatten()).unflatten(0, ids.shape) + chosen + position[: len(ids[0])])
+
+
+@right("bert_embeddings")
+def _(ids, segments, word, position, segment, norm):
+    total = word[ids].double()  # a copy of its own, changed in place
+    total += position[: ids.size(1)]
+    total += segment[segments]
+    return norm(total).to(word.dtype)
 
 
 # Lesson 10
@@ -586,6 +601,12 @@ def _(weights):
     return torch.distributions.Categorical(probs=weights).entropy()
 
 
+@right("head_entropy")
+def _(weights):
+    logs = weights.double().clamp_min(1e-300).log_()  # float64 inside, in place on a copy
+    return -(logs * weights).sum(-1).to(weights.dtype)
+
+
 # Lesson 09
 
 
@@ -614,6 +635,20 @@ def _(a, b):
 def _(a, b):
     pairs = zip(a.reshape(-1, a.shape[-1]), b.reshape(-1, b.shape[-1]), strict=True)
     return torch.stack([x @ y / ((x @ x) * (y @ y)).sqrt() for x, y in pairs]).reshape(a.shape[:-1])
+
+
+@right("cosine_similarity")
+def _(a, b):
+    products = a.double() * b.double()
+    squares = torch.stack([a, b]).double().square_()  # in place, on a copy
+    return (products.sum(-1) / squares.sum(-1).prod(0).sqrt()).to(a.dtype)
+
+
+@right("cosine_similarity")
+def _(a, b):
+    # From the triangle that a and b make: |a - b|^2 = |a|^2 + |b|^2 - 2 |a| |b| cos.
+    a, b = a / a.norm(dim=-1)[..., None], b / b.norm(dim=-1)[..., None]
+    return 1 - (a - b).square().sum(-1) / 2
 
 
 # Lesson 11
@@ -849,3 +884,149 @@ def _(ids, special, mask_id, vocab_size, generator):
     other = chosen & (kind == "word")
     inputs[other] = dice.integers(vocab_size, size=other.sum())
     return torch.from_numpy(inputs), torch.from_numpy(labels)
+
+
+# Lesson 14
+
+
+@right("online_softmax_sum")
+def _(scores_blocks, value_blocks):
+    return torch.cat(scores_blocks, dim=-1).softmax(-1) @ torch.cat(value_blocks)  # all at once: the same numbers
+
+
+@right("online_softmax_sum")
+def _(scores_blocks, value_blocks):
+    queries, d_v = scores_blocks[0].shape[0], value_blocks[0].shape[1]
+    highest = scores_blocks[0].new_full((queries,), -torch.inf)
+    total, output = scores_blocks[0].new_zeros(queries), scores_blocks[0].new_zeros(queries, d_v)
+    for scores, value in zip(scores_blocks, value_blocks, strict=True):
+        new = torch.maximum(highest, scores.max(dim=1).values)
+        old_part = torch.exp(highest - new)
+        e = torch.exp(scores - new[:, None])
+        total = total * old_part + e.sum(1)
+        output = output * old_part[:, None] + e @ value
+        highest = new
+    return output / total[:, None]
+
+
+@right("online_softmax_sum")
+def _(scores_blocks, value_blocks):
+    log_total = output = None  # the output is normalised all the time, and blended with each block's own
+    for scores, value in zip(scores_blocks, value_blocks, strict=True):
+        log_block, block = scores.logsumexp(-1, keepdim=True), scores.softmax(-1) @ value
+        if output is None:
+            log_total, output = log_block, block
+        else:
+            share = torch.sigmoid(log_block - log_total)
+            output = output + share * (block - output)
+            log_total = torch.logaddexp(log_total, log_block)
+    return output
+
+
+@right("online_softmax_sum")
+def _(scores_blocks, value_blocks):
+    highest = torch.stack([scores.amax(-1) for scores in scores_blocks]).amax(0).detach()  # two passes
+    exponentials = [torch.exp(scores - highest[:, None]) for scores in scores_blocks]
+    total = sum(e.sum(-1, keepdim=True) for e in exponentials)
+    return sum(e / total @ value for e, value in zip(exponentials, value_blocks, strict=True))
+
+
+@right("online_softmax_sum")
+def _(scores_blocks, value_blocks):
+    rows = []
+    for q in range(len(scores_blocks[0])):
+        m, total, output = -math.inf, 0.0, 0.0  # one query and one key at a time, in float64
+        for scores, value in zip(scores_blocks, value_blocks, strict=True):
+            for score, v in zip(scores[q].double(), value.double(), strict=True):
+                new = max(m, score.item())
+                fade, weight = math.exp(m - new), torch.exp(score - new)
+                m, total, output = new, total * fade + weight, output * fade + weight * v
+        rows.append(output / total)
+    return torch.stack(rows).to(value_blocks[0].dtype)
+
+
+@right("online_softmax_sum")
+def _(scores_blocks, value_blocks):
+    def blocks(i):
+        highest = scores_blocks[i].amax(-1, keepdim=True)
+        e = (scores_blocks[i] - highest).exp()
+        return highest, torch.hstack([e @ value_blocks[i], e.sum(-1, keepdim=True)])
+
+    def merged(one, other):  # the sum rides along as one more column, in place on a tensor of its own
+        highest = torch.maximum(one[0], other[0])
+        both = one[1] * (one[0] - highest).exp()
+        both += other[1] * (other[0] - highest).exp()
+        return highest, both
+
+    parts = [blocks(i) for i in reversed(range(len(scores_blocks)))]  # from the last block to the first
+    while len(parts) > 1:
+        parts = [merged(*parts[:2]), *parts[2:]]
+    return parts[0][1][:, :-1] / parts[0][1][:, -1:]
+
+
+@right("cached_step")
+def _(x_t, cache, w_q, w_k, w_v):
+    keys, values = x_t @ w_k, x_t @ w_v
+    if cache is not None:
+        keys, values = torch.cat([cache[0], keys], dim=1), torch.cat([cache[1], values], dim=1)
+    return F.scaled_dot_product_attention(x_t @ w_q, keys, values), (keys, values)
+
+
+@right("cached_step")
+def _(x_t, cache, w_q, w_k, w_v):
+    batch, _, width = x_t.shape[0], x_t.shape[1], w_k.shape[1]
+    keys, values = cache or (x_t.new_zeros(batch, 0, width), x_t.new_zeros(batch, 0, width))  # time 0
+    keys = torch.hstack([keys, torch.einsum("btm,md->btd", x_t, w_k)])
+    values = torch.hstack([values, torch.einsum("btm,md->btd", x_t, w_v)])
+    scores = torch.einsum("bqd,bkd->bqk", x_t @ w_q, keys) / math.sqrt(width)
+    return torch.einsum("bqk,bkd->bqd", F.softmax(scores, dim=-1), values), (keys, values)
+
+
+@right("cached_step")
+def _(x_t, cache, w_q, w_k, w_v):
+    time = 0 if cache is None else cache[0].shape[1]
+    grown = []
+    for i, w in enumerate((w_k, w_v)):
+        room = x_t.new_empty(len(x_t), time + 1, w.shape[1])  # made for all, then filled
+        if time:
+            room[:, :-1] = cache[i]
+        room[:, -1:] = x_t @ w
+        grown.append(room)
+    keys, values = grown
+    return ((x_t @ w_q) @ keys.mT * w_q.shape[1] ** -0.5).softmax(-1) @ values, tuple(grown)
+
+
+@right("cached_step")
+def _(x_t, cache, w_q, w_k, w_v):
+    outputs, all_keys, all_values = [], [], []
+    for i, x in enumerate(x_t[:, 0]):  # sentence by sentence, key by key
+        keys = [*(cache[0][i] if cache else ()), x @ w_k]
+        values = [*(cache[1][i] if cache else ()), x @ w_v]
+        weights = torch.stack([(x @ w_q).dot(key) / len(key) ** 0.5 for key in keys]).softmax(0)
+        outputs.append(sum(weight * value for weight, value in zip(weights, values, strict=True)))
+        all_keys.append(torch.stack(keys))
+        all_values.append(torch.stack(values))
+    return torch.stack(outputs)[:, None], (torch.stack(all_keys), torch.stack(all_values))
+
+
+@right("cached_step")
+def _(x_t, cache, w_q, w_k, w_v):
+    q, k, v = (x_t @ torch.cat([w_q, w_k, w_v], dim=1)).chunk(3, dim=-1)
+    keys, values = (k, v) if cache is None else map(torch.column_stack, zip(cache, (k, v), strict=True))
+    scores = (q.double() * keys.double()).sum(-1) / keys.shape[-1] ** 0.5  # in float64
+    e = (scores - scores.amax(-1, keepdim=True)).exp()[..., None]
+    output = (e * values).sum(1, keepdim=True) / e.sum(1, keepdim=True)
+    return output.to(x_t.dtype), (keys, values)
+
+
+@right("cached_step")
+def _(x_t, cache, w_q, w_k, w_v):
+    key, value, query = x_t @ w_k, x_t @ w_v, x_t @ w_q / w_q.shape[-1] ** 0.5
+    if cache is None:
+        parts = [((query * key).sum(-1, keepdim=True), value)]
+        kept = key, value
+    else:
+        parts = [(query @ cache[0].mT, cache[1]), ((query * key).sum(-1, keepdim=True), value)]  # nothing is joined
+        kept = torch.cat([cache[0], key], 1), torch.cat([cache[1], value], 1)
+    total = torch.stack([scores.logsumexp(-1) for scores, _ in parts]).logsumexp(0)[..., None]
+    return sum(torch.exp(scores - total) @ values for scores, values in parts), kept

@@ -29,7 +29,7 @@ RETURNED = {name: each.reference(*each.inputs()[0]) for name, each in EXERCISES.
 TENSORS = [name for name, result in RETURNED.items() if type(result) not in (list, float)]
 every_tensor = pytest.mark.parametrize("name", TENSORS)
 every_random = pytest.mark.parametrize("name", RANDOM)
-every_other = pytest.mark.parametrize("name", [name for name in TENSORS if name not in RANDOM])
+OTHERS = [name for name in TENSORS if name not in RANDOM]
 every_differentiable = pytest.mark.parametrize("name", DIFFERENTIABLE)
 
 
@@ -37,9 +37,38 @@ def reference(name):
     return EXERCISES[name].reference
 
 
-def on_first_part(change, result):
-    """``change`` applied to a result, or to the first part of a tuple."""
-    return (change(result[0]), *result[1:]) if type(result) is tuple else change(result)
+def tensors_of(value):
+    """Itself, or all tensors in a list or tuple, in order; nothing for anything else."""
+    if type(value) in (list, tuple):
+        return [tensor for part in value for tensor in tensors_of(part)]
+    return [value] if isinstance(value, torch.Tensor) else []
+
+
+def on_each(change, value):
+    """``change`` applied to a tensor, or to every tensor in a list or tuple."""
+    if type(value) in (list, tuple):
+        return type(value)(on_each(change, part) for part in value)
+    return change(value) if isinstance(value, torch.Tensor) else value
+
+
+def on_one(change, value, number=0):
+    """``change`` applied to a tensor, or to number ``number`` of those in a list or tuple."""
+    numbers = iter(range(len(tensors_of(value))))
+    return on_each(lambda tensor: change(tensor) if next(numbers) == number else tensor, value)
+
+
+def parts_of_results(names):
+    """Each exercise with the number of each tensor in its result."""
+    return [(name, number) for name in names for number in range(len(tensors_of(RETURNED[name])))]
+
+
+def tensor_places(name):
+    """The places of the inputs that are tensors, or hold some, with the number of each of them."""
+    most = {}
+    for args in EXERCISES[name].inputs():
+        for place, arg in enumerate(args):
+            most[place] = max(most.get(place, 0), len(tensors_of(arg)))
+    return [(place, number) for place, count in most.items() for number in range(count)]
 
 
 def verdict(name, candidate):
@@ -69,7 +98,8 @@ def test_the_exercises_are_those_of_the_lessons():
         cross_attention(decoder_x, encoder_x, w_q, w_k, w_v)  shift_right(targets, bos_id)
         greedy_decode(step, bos_id, eos_id, max_length)  learning_rate(step, d_model, warmup)
         label_smoothed_loss(logits, targets, smoothing, pad_id)
-        mask_tokens(ids, special, mask_id, vocab_size, generator)"""
+        mask_tokens(ids, special, mask_id, vocab_size, generator)
+        online_softmax_sum(scores_blocks, value_blocks)  cached_step(x_t, cache, w_q, w_k, w_v)"""
     declared = [f"{name}({', '.join(each.arguments)})" for name, each in EXERCISES.items()]
     wanted = [part.strip() for line in signatures.splitlines() for part in line.split("  ") if part.strip()]
     assert sorted(declared) == sorted(wanted)
@@ -212,7 +242,7 @@ def test_an_interrupt_that_the_function_raises_is_a_verdict():
 @every_tensor
 @pytest.mark.parametrize("change", [lambda t: (t, t), lambda t: t.tolist(), lambda t: t.numpy(), lambda t: "text"])
 def test_wrong_type(name, change):
-    result = verdict(name, lambda *args: on_first_part(change, reference(name)(*args)))
+    result = verdict(name, lambda *args: on_one(change, reference(name)(*args)))
     assert result.mistake == "wrong-type"
     assert "torch.Tensor" in result.message
 
@@ -227,7 +257,7 @@ def test_an_iterator_is_not_exhausted():
 
 @every_tensor
 def test_wrong_dtype(name):
-    result = verdict(name, lambda *args: on_first_part(lambda t: t.to(torch.float16), reference(name)(*args)))
+    result = verdict(name, lambda *args: on_one(lambda t: t.to(torch.float16), reference(name)(*args)))
     assert result.mistake == "wrong-dtype"
     assert "torch.float16" in result.message
 
@@ -245,31 +275,28 @@ def test_wrong_dtype_says_how_to_get_the_right_one():
 
 @every_tensor
 def test_wrong_device(name):
-    result = verdict(name, lambda *args: on_first_part(lambda t: t.to("meta"), reference(name)(*args)))
+    result = verdict(name, lambda *args: on_one(lambda t: t.to("meta"), reference(name)(*args)))
     assert result.mistake == "wrong-device"
 
 
-@every_tensor
-def test_wrong_shape_gives_both_shapes(name):
-    each = EXERCISES[name]
-    right = each.reference(*each.inputs()[0])
-    shape = tuple((right[0] if type(right) is tuple else right).shape)
-    result = verdict(name, lambda *args: on_first_part(lambda t: t[None], reference(name)(*args)))
+@pytest.mark.parametrize("name, number", parts_of_results(TENSORS))
+def test_wrong_shape_gives_both_shapes(name, number):
+    shape = tuple(tensors_of(RETURNED[name])[number].shape)
+    result = verdict(name, lambda *args: on_one(lambda t: t[None], reference(name)(*args), number))
     assert result.mistake == "wrong-shape"
     assert str((1, *shape)) in result.message and str(shape) in result.message
 
 
-@every_other
-def test_wrong_value_gives_the_first_index(name):
-    def candidate(*args):
-        result = reference(name)(*args).clone(memory_format=torch.contiguous_format)
-        last = result.view(-1)[-1:]
+@pytest.mark.parametrize("name, number", parts_of_results(OTHERS))
+def test_wrong_value_gives_the_first_index(name, number):
+    def last_one_wrong(tensor):
+        tensor = tensor.clone(memory_format=torch.contiguous_format)
+        last = tensor.view(-1)[-1:]
         last.copy_(last + 0.01 if last.is_floating_point() else ~last)
-        return result
+        return tensor
 
-    each = EXERCISES[name]
-    index = tuple(size - 1 for size in each.reference(*each.inputs()[0]).shape)
-    result = verdict(name, candidate)
+    index = tuple(size - 1 for size in tensors_of(RETURNED[name])[number].shape)
+    result = verdict(name, lambda *args: on_one(last_one_wrong, reference(name)(*args), number))
     assert result.mistake == "wrong-value"
     assert f"index {index}: got" in result.message
 
@@ -283,25 +310,23 @@ def test_of_two_differences_the_first_is_told():
 
 
 @pytest.mark.parametrize("bad", [float("nan"), float("inf"), -float("inf")])
-@pytest.mark.parametrize("name", [*DIFFERENTIABLE, "sinusoidal_positions"])
-def test_not_finite(name, bad):
+@pytest.mark.parametrize("name, number", parts_of_results([*DIFFERENTIABLE, "sinusoidal_positions"]))
+def test_not_finite(name, number, bad):
+    def first_one_bad(tensor):
+        tensor = tensor.clone(memory_format=torch.contiguous_format)
+        tensor.view(-1)[0] = bad
+        return tensor
+
+    result = verdict(name, lambda *args: on_one(first_one_bad, reference(name)(*args), number))
+    assert result.mistake == "not-finite"
+
+
+@pytest.mark.parametrize("name, place, number", [(name, *place) for name in EXERCISES for place in tensor_places(name)])
+def test_changed_in_place_is_found_and_named(name, place, number):
     def candidate(*args):
-        result = reference(name)(*args).clone(memory_format=torch.contiguous_format)
-        result.view(-1)[0] = bad
-        return result
-
-    assert verdict(name, candidate).mistake == "not-finite"
-
-
-def tensor_places(name):
-    return [i for i, arg in enumerate(EXERCISES[name].inputs()[0]) if isinstance(arg, torch.Tensor)]
-
-
-@pytest.mark.parametrize("name, place", [(name, place) for name in EXERCISES for place in tensor_places(name)])
-def test_changed_in_place_is_found_and_named(name, place):
-    def candidate(*args):
-        result = reference(name)(*args)
-        args[place].copy_(torch.zeros_like(args[place]) if args[place].any() else torch.ones_like(args[place]))
+        result = on_each(torch.clone, reference(name)(*args))
+        for tensor in tensors_of(args[place])[number : number + 1]:
+            tensor.copy_(torch.zeros_like(tensor) if tensor.any() else torch.ones_like(tensor))
         return result
 
     result = verdict(name, candidate)
@@ -339,13 +364,23 @@ def test_a_function_called_twice(name):
 
 
 def float_places(name):
-    return [i for i in tensor_places(name) if EXERCISES[name].inputs()[0][i].is_floating_point()]
+    floating = {
+        place
+        for args in EXERCISES[name].inputs()
+        for place, arg in enumerate(args)
+        if any(tensor.is_floating_point() for tensor in tensors_of(arg))
+    }
+    return [(place, number) for place, number in tensor_places(name) if place in floating]
 
 
-@pytest.mark.parametrize("name, place", [(name, place) for name in DIFFERENTIABLE for place in float_places(name)])
-def test_gradient_cut_is_found_for_each_input(name, place):
+@pytest.mark.parametrize(
+    "name, place, number", [(name, *place) for name in DIFFERENTIABLE for place in float_places(name)]
+)
+def test_gradient_cut_is_found_for_each_input(name, place, number):
     def candidate(*args):
-        return reference(name)(*(arg.detach() if i == place else arg for i, arg in enumerate(args)))
+        mine = list(args)
+        mine[place] = on_one(torch.Tensor.detach, mine[place], number)
+        return reference(name)(*mine)
 
     result = verdict(name, candidate)
     assert result.mistake == "gradient-cut"
@@ -355,13 +390,13 @@ def test_gradient_cut_is_found_for_each_input(name, place):
 @every_differentiable
 def test_gradient_cut_everywhere(name):
     assert verdict(name, torch.no_grad()(reference(name))).mistake == "gradient-cut"
-    assert verdict(name, lambda *args: reference(name)(*args).detach()).mistake == "gradient-cut"
+    assert verdict(name, lambda *args: on_each(torch.Tensor.detach, reference(name)(*args))).mistake == "gradient-cut"
 
 
 @every_differentiable
 def test_numpy_inside_is_a_cut_gradient(name):
     def candidate(*args):
-        return torch.from_numpy(reference(name)(*args).numpy())  # raises once a gradient is needed
+        return on_each(lambda t: torch.from_numpy(t.numpy()), reference(name)(*args))  # raises with a gradient
 
     assert verdict(name, candidate).mistake == "gradient-cut"
 
@@ -461,6 +496,55 @@ def test_a_tuple_is_compared_part_by_part():
     for other in (lambda x: x, lambda x: [x, 2 * x], lambda x: (x, 2 * x, x)):
         assert both(other).mistake == "wrong-type"
     assert "In part 2 of the result: The shape" in both(lambda x: (x, x[:1])).message
+
+
+def test_a_tuple_in_a_tuple_is_compared_part_by_part():
+    @exercise(lambda: [(torch.tensor([1.0, 2.0]),)])
+    def three(x):
+        """x, its double and its square."""
+        return x, (2 * x, x * x)
+
+    assert three(lambda x: (x.clone(), (x + x, x**2))).passed
+    wrong = three(lambda x: (x, (2 * x, x)))
+    assert wrong.mistake == "wrong-value" and "In part 2 of part 2 of the result: The first" in wrong.message
+    assert "In part 1 of part 2 of the result: The shape" in three(lambda x: (x, (x[:1], x * x))).message
+    for other in (lambda x: (x, 2 * x, x * x), lambda x: (x, [2 * x, x * x]), lambda x: (x, 2 * x), lambda x: x):
+        assert three(other).mistake == "wrong-type"
+    assert three(lambda x: (x, (2 * x, x * x.detach()))).mistake == "gradient-wrong"
+    assert three(lambda x: (x.detach(), (2 * x.detach(), x.square().detach()))).mistake == "gradient-cut"
+
+
+def test_tensors_in_a_list_and_in_a_tuple_among_the_inputs():
+    @exercise(lambda: [([torch.ones(2), torch.ones(3)], None), ([torch.ones(2)], (torch.ones(1), torch.ones(2)))])
+    def total(parts, more):
+        """The sum of everything."""
+        return sum(part.sum() for part in [*parts, *(more or ())])
+
+    assert total(lambda parts, more: torch.cat([*parts, *(more or ())]).sum()).passed
+    right = total.reference
+
+    def changed(do):
+        def candidate(parts, more):
+            result = right(parts, more)
+            do(parts, more or ())
+            return result
+
+        verdict = total(candidate)
+        return verdict.mistake, re.search(r"its input (.*?)\.", verdict.message)[1]
+
+    assert changed(lambda parts, more: parts[-1].zero_()) == ("changed-input", "parts")
+    assert changed(lambda parts, more: parts.pop()) == ("changed-input", "parts")
+    assert changed(lambda parts, more: parts.append(parts[0])) == ("changed-input", "parts")
+    assert changed(lambda parts, more: parts.__setitem__(0, None)) == ("changed-input", "parts")
+    assert changed(lambda parts, more: parts.__setitem__(0, parts[0].double())) == ("changed-input", "parts")
+    assert changed(lambda parts, more: [part.zero_() for part in more[1:]]) == ("changed-input", "more")
+
+    cut = total(lambda parts, more: right([*parts[:-1], parts[-1].detach()], more))
+    assert cut.mistake == "gradient-cut" and "no gradient reaches parts" in cut.message
+    cut = total(lambda parts, more: right(parts, more and (more[0], more[1].detach())))
+    assert cut.mistake == "gradient-cut" and "no gradient reaches more" in cut.message
+    wrong = total(lambda parts, more: right(parts, more) if more is None else right(parts, more) + 1)
+    assert "Input 2 of 2: parts [(2,) float32], more ((1,) float32, (2,) float32)." in wrong.message
 
 
 @pytest.mark.parametrize("wrong", [(1, 2), "text", [[1], [2]], [1.0, 2.0], [True, False], torch.ones(2, 2), 3])

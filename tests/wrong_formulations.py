@@ -239,6 +239,85 @@ def _kl_div(fill):
     return label_smoothed_loss
 
 
+def _online(sum_moves=True, output_moves=True, start=-math.inf, climbs=True, factor=lambda old, new: old - new):
+    """Row by row, in plain numbers for the maximum and the sum."""
+
+    def online_softmax_sum(scores_blocks, value_blocks):
+        rows = []
+        for q in range(scores_blocks[0].size(0)):
+            m, total, output = torch.tensor(start), torch.tensor(0.0), torch.zeros(value_blocks[0].size(1))
+            for s, v in zip(scores_blocks, value_blocks, strict=True):
+                new = torch.max(m, s[q].max()) if climbs else s[q].max()
+                scale = torch.exp(factor(m, new))
+                e = torch.exp(s[q] - new)
+                total = (total * scale if sum_moves else total) + e.sum()
+                output = (output * scale if output_moves else output) + e @ v.to(e)
+                m = new
+            rows.append(output / total)
+        return torch.stack(rows).to(value_blocks[0])
+
+    return online_softmax_sum
+
+
+def _online_without_maximum(scores_blocks, value_blocks):
+    exponentials = [scores.exp() for scores in scores_blocks]
+    over = sum(e.sum(1, keepdim=True) for e in exponentials)
+    return torch.cat(exponentials, 1) @ torch.cat(value_blocks) / over
+
+
+def _online_maximum_of_all(scores_blocks, value_blocks):
+    scores, value = torch.cat(scores_blocks, 1), torch.cat(value_blocks)
+    e = torch.exp(scores - scores.max())
+    return e @ value / e.sum(1, keepdim=True)
+
+
+def _online_returns_in_the_loop(scores_blocks, value_blocks):
+    for scores, value in zip(scores_blocks, value_blocks, strict=True):
+        e = torch.exp(scores - scores.max(1, keepdim=True).values)
+        return e @ value / e.sum(1, keepdim=True)
+
+
+def _online_divides_in_the_loop(scores_blocks, value_blocks):
+    m = torch.full((len(scores_blocks[0]), 1), -math.inf)
+    total, output = 0, 0
+    for s, v in zip(scores_blocks, value_blocks, strict=True):
+        old, m = m, torch.maximum(m, s.amax(1, True))
+        total = total * (old - m).exp() + (s - m).exp().sum(1, True)
+        output = (output * (old - m).exp() + (s - m).exp() @ v) / total
+    return output
+
+
+def _cache_step(
+    seen=lambda old, new: torch.cat([old, new], 1),
+    kept=lambda old, new: torch.cat([old, new], 1),
+    finish=lambda output, keys, values, q: (output, (keys, values)),
+    **options,
+):
+    def cached_step(x_t, cache, w_q, w_k, w_v):
+        q, k, v = x_t.matmul(w_q), x_t.matmul(w_k), x_t.matmul(w_v)
+        if cache is None:
+            return finish(F.scaled_dot_product_attention(q, k, v), k, v, q)
+        output = F.scaled_dot_product_attention(q, seen(cache[0], k), seen(cache[1], v), **options)
+        return finish(output, kept(cache[0], k), kept(cache[1], v), q)
+
+    return cached_step
+
+
+def _cache_never_none(x_t, cache, w_q, w_k, w_v):
+    old_keys, old_values = cache
+    keys, values = torch.cat([old_keys, x_t @ w_k], 1), torch.cat([old_values, x_t @ w_v], 1)
+    return F.scaled_dot_product_attention(x_t @ w_q, keys, values), (keys, values)
+
+
+def _cache_in_place(x_t, cache, w_q, w_k, w_v):
+    if cache is None:
+        return x_t @ w_v, (x_t @ w_k, x_t @ w_v)
+    keys, values = cache
+    keys[:, -1:] += x_t @ w_k
+    values[:, -1:] += x_t @ w_v
+    return F.scaled_dot_product_attention(x_t @ w_q, keys, values), (keys, values)
+
+
 WRONG = [
     ("dot_product_scores", "key-not-transposed", torch.mm),
     ("dot_product_scores", "swapped-operands", lambda q, k: torch.einsum("qd,kd->kq", q, k)),
@@ -359,6 +438,16 @@ WRONG = [
     ("pre_norm", "norm-on-the-residual", lambda x, sublayer, norm: torch.add(sublayer(x), norm(x))),
     ("pre_norm", "sum-goes-through-the-sublayer", lambda x, sublayer, norm: sublayer(norm(x).add(x))),
     ("encoder_layer", "one-norm-used-twice", _one_norm),
+    ("encoder_layer", "norms-swapped", lambda x, a, f, n1, n2: n1((x := n2(a(x).add(x))) + f(x))),
+    ("encoder_layer", "pre-norm", lambda x, a, f, n1, n2: (y := a(n1(x)).add(x)) + f(n2(y))),
+    ("encoder_layer", "one-norm-used-twice and pre-norm", lambda x, a, f, n1, n2: (y := a(n1(x)) + x) + f(n1(y))),
+    ("encoder_layer", "second-residual-from-the-first-input", lambda x, a, f, n1, n2: n2(f(n1(a(x) + x)) + x)),
+    ("encoder_layer", "second-residual-from-before-the-norm", lambda x, a, f, n1, n2: n2((y := a(x) + x) + f(n1(y)))),
+    ("encoder_layer", "no-residual", lambda x, a, f, n1, n2: n2(f(n1(a(x))))),
+    ("encoder_layer", "norm-of-the-sublayer-only", lambda x, a, f, n1, n2: (y := x.add(n1(a(x)))).add(n2(f(y)))),
+    ("encoder_layer", "side-by-side", lambda x, a, f, n1, n2: n2(sum([x, f(x), a(x)]))),
+    ("encoder_layer", "sublayers-swapped", lambda x, a, f, n1, n2: n2((y := n1(f(x) + x)) + a(y))),
+    ("encoder_layer", "a-norm-is-missing", lambda x, a, f, n1, n2: n2((y := a(x) + x) + f(y))),
     (
         "bert_embeddings",
         "position-from-ids",
@@ -385,6 +474,36 @@ WRONG = [
     ),
     ("bert_embeddings", "word-only", lambda ids, s, w, p, g, norm: norm(F.embedding(ids, w))),
     ("bert_embeddings", "added-after-the-norm", lambda ids, s, w, p, g, norm: p[: ids.shape[1]] + norm(g[s] + w[ids])),
+    (
+        "bert_embeddings",
+        "position-along-the-batch",
+        lambda ids, s, w, p, g, norm: norm(w[ids] + p[torch.arange(len(ids))].unsqueeze(1) + g[s]),
+    ),
+    (
+        "bert_embeddings",
+        "position-forgotten",
+        lambda ids, s, w, p, g, norm: norm(
+            F.embedding(s, g) + F.embedding(ids, w) + torch.arange(ids.size(1))[:, None]
+        ),
+    ),
+    (
+        "bert_embeddings",
+        "norm-forgotten and positions-from-one",
+        lambda ids, s, w, p, g, norm: w[ids] + p[torch.arange(ids.size(1)) + 1] + g[s],
+    ),
+    (
+        "bert_embeddings",
+        "concatenated",
+        lambda ids, s, w, p, g, norm: norm(torch.cat([w[ids], p[: ids.size(1)].repeat(len(ids), 1, 1), g[s]], 2)),
+    ),
+    ("bert_embeddings", "multiplied", lambda ids, s, w, p, g, norm: norm(g[s] * w[ids] * p[: len(ids[0])])),
+    ("bert_embeddings", "norm-twice", lambda ids, s, w, p, g, norm: norm(norm(g[s] + p[: len(ids[0])] + w[ids]))),
+    (
+        "bert_embeddings",
+        "norm-of-each-part",
+        lambda ids, s, w, p, g, norm: norm(g[s]) + norm(p)[: len(s[0])] + norm(w[ids]),
+    ),
+    ("bert_embeddings", "one-segment-for-all", lambda ids, s, w, p, g, norm: norm(g[0] + p[: len(ids[0])] + w[ids])),
     ("head_entropy", "nan-at-zero", lambda weights: torch.einsum("...k,...k->...", -weights, weights.log())),
     ("head_entropy", "nan-at-zero", lambda weights: (weights * (1 / weights).log()).sum(-1)),
     (
@@ -393,6 +512,18 @@ WRONG = [
         lambda weights: -torch.einsum("...k,...k", weights, (1e-6 + weights).log()),
     ),
     ("head_entropy", "small-number-in-the-log", lambda weights: (weights * -weights.clamp_min(1e-3).log()).sum(-1)),
+    ("head_entropy", "nan-at-zero and other-base", lambda weights: -(weights * torch.log2(weights)).sum(-1)),
+    ("head_entropy", "nan-at-zero and sign", lambda weights: (torch.log(weights) * weights).sum(dim=-1)),
+    (
+        "head_entropy",
+        "nan-replaced-too-late",
+        lambda w: torch.where((h := -(w * w.log()).sum(-1)).isnan(), torch.zeros_like(h), h),
+    ),
+    ("head_entropy", "small-number-in-the-log", lambda weights: -(weights * torch.log1p(weights)).sum(-1)),
+    ("head_entropy", "not-weighted", lambda weights: -torch.sum(torch.log(weights), dim=-1)),
+    ("head_entropy", "distance-from-even", lambda w: (w.xlogy(w) - w.xlogy(torch.tensor(1 / w.size(-1)))).sum(-1)),
+    ("head_entropy", "exponential-of-it", lambda weights: torch.exp(-torch.xlogy(weights, weights).sum(-1))),
+    ("head_entropy", "not-summed", lambda weights: -weights * weights.clamp_min(1e-30).log()),
     ("head_entropy", "other-base", lambda weights: -(weights * weights.clamp(min=1e-30).log2()).sum(-1)),
     ("head_entropy", "wrong-axis", lambda weights: -torch.xlogy(weights, weights).sum(dim=-2)),
     ("head_entropy", "sign", lambda weights: torch.xlogy(weights, weights).sum(dim=-1)),
@@ -411,6 +542,13 @@ WRONG = [
     ("cosine_similarity", "mean-not-sum", lambda a, b: torch.mean(b * a, dim=-1) / b.norm(dim=-1) / a.norm(dim=-1)),
     ("cosine_similarity", "matrix-product", lambda a, b: torch.matmul(a, b) / a.norm(dim=-1) / b.norm(dim=-1)),
     ("cosine_similarity", "all-pairs", lambda a, b: a @ b.transpose(-1, -2) / (b.norm(dim=-1) * a.norm(dim=-1))),
+    ("cosine_similarity", "angle", lambda a, b: torch.arccos(F.cosine_similarity(a, b, -1))),
+    ("cosine_similarity", "another-norm", lambda a, b: (a * b).sum(-1) / a.norm(1, dim=-1) / b.norm(1, dim=-1)),
+    ("cosine_similarity", "axis-kept", lambda a, b: F.cosine_similarity(a, b, -1)[..., None]),
+    ("cosine_similarity", "norms-added", lambda a, b: (a * b).sum(-1) / torch.stack([a, b]).norm(dim=-1).sum(0)),
+    ("cosine_similarity", "not-summed", lambda a, b: F.normalize(a, dim=-1) * F.normalize(b, dim=-1)),
+    ("cosine_similarity", "not-divided-by-norms and distance", lambda a, b: 1 - torch.linalg.vecdot(b, a)),
+    ("cosine_similarity", "one-norm-only and wrong-axis", lambda a, b: (F.normalize(a, dim=0) * b).sum(0)),
     ("cosine_similarity", "distance", lambda a, b: 1 - F.cosine_similarity(a, b, dim=-1)),
     ("cross_attention", "query-and-key-value-swapped", _cross("e", "d", "d")),
     ("cross_attention", "all-from-the-decoder", _cross("d", "d", "d")),
@@ -501,4 +639,65 @@ WRONG = [
     ),
     ("mask_tokens", "other-way-round", _mask_tokens(chosen=lambda draw: draw > 0.15)),
     ("mask_tokens", "changed-input", _mask_tokens_in_place),
+    (
+        "online_softmax_sum",
+        "no-rescaling-when-the-maximum-moves",
+        _online(sum_moves=False, output_moves=False),
+    ),
+    ("online_softmax_sum", "running-sum-not-rescaled", _online(sum_moves=False)),
+    ("online_softmax_sum", "weighted-values-not-rescaled", _online(output_moves=False)),
+    ("online_softmax_sum", "rescaled-the-wrong-way", _online(factor=lambda old, new: new - old)),
+    (
+        "online_softmax_sum",
+        "normalised-per-block",
+        lambda s, v: torch.stack([F.softmax(a, 1) @ b for a, b in zip(s, v, strict=True)]).mean(0),
+    ),
+    (
+        "online_softmax_sum",
+        "normalised-per-block",
+        lambda s, v: torch.cat([F.softmax(a, 1) for a in s], 1) @ torch.cat(v),
+    ),
+    (
+        "online_softmax_sum",
+        "own-maximum-in-each-block",
+        _online(sum_moves=False, output_moves=False, climbs=False),
+    ),
+    ("online_softmax_sum", "maximum-may-fall", _online(climbs=False)),
+    ("online_softmax_sum", "no-maximum-subtracted", _online_without_maximum),
+    ("online_softmax_sum", "one-maximum-for-all-queries", _online_maximum_of_all),
+    ("online_softmax_sum", "maximum-starts-at-zero", _online(start=0.0)),
+    ("online_softmax_sum", "one-block-only", _online_returns_in_the_loop),
+    ("online_softmax_sum", "divided-at-every-step", _online_divides_in_the_loop),
+    ("cached_step", "cache-overwritten", _cache_step(kept=lambda old, new: new)),
+    (
+        "cached_step",
+        "cache-overwritten and cache-not-read",
+        _cache_step(seen=lambda old, new: new, kept=lambda old, new: new),
+    ),
+    ("cached_step", "cache-not-grown", _cache_step(kept=lambda old, new: old)),
+    ("cached_step", "new-key-missing-from-its-own-step", _cache_step(seen=lambda old, new: old)),
+    ("cached_step", "cache-not-read", _cache_step(seen=lambda old, new: new)),
+    ("cached_step", "query-cached", _cache_step(finish=lambda output, keys, values, q: (output, (q, keys, values)))),
+    ("cached_step", "none-not-handled", _cache_never_none),
+    ("cached_step", "causal-mask", _cache_step(is_causal=True)),
+    ("cached_step", "no-scale", _cache_step(scale=1.0)),
+    ("cached_step", "cache-not-a-pair", _cache_step(finish=lambda output, keys, values, q: (output, keys, values))),
+    ("cached_step", "cache-not-returned", _cache_step(finish=lambda output, *rest: output)),
+    (
+        "cached_step",
+        "new-token-in-front",
+        _cache_step(*[lambda old, new: torch.hstack([new, old])] * 2),
+    ),
+    ("cached_step", "joined-along-another-axis", _cache_step(*[lambda old, new: torch.vstack([old, new])] * 2)),
+    (
+        "cached_step",
+        "keys-and-values-swapped",
+        _cache_step(finish=lambda output, keys, values, q: (output, (values, keys))),
+    ),
+    (
+        "cached_step",
+        "time-axis-dropped",
+        _cache_step(finish=lambda output, keys, values, q: (output[:, 0], (keys, values))),
+    ),
+    ("cached_step", "changed-input", _cache_in_place),
 ]

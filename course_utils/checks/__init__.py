@@ -19,6 +19,7 @@ from course_utils.checks.lesson_10 import head_entropy
 from course_utils.checks.lesson_11 import cross_attention, shift_right
 from course_utils.checks.lesson_12 import greedy_decode, label_smoothed_loss, learning_rate
 from course_utils.checks.lesson_13 import mask_tokens
+from course_utils.checks.lesson_14 import cached_step, online_softmax_sum
 from course_utils.checks.passes import Progress, overview
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "add_positions",
     "attend",
     "bert_embeddings",
+    "cached_step",
     "causal_mask",
     "cosine_similarity",
     "cross_attention",
@@ -42,6 +44,7 @@ __all__ = [
     "masked_softmax",
     "merge_heads",
     "multi_head_attention",
+    "online_softmax_sum",
     "padding_mask",
     "post_norm",
     "pre_norm",

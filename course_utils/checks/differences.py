@@ -16,17 +16,23 @@ SHARE_TOLERANCE = 0.025  # of a share that was drawn at random, some 10,000 time
 Verdict = tuple[str, str]  # (slug, sentences)
 
 
-def difference(got: Any, wanted: Any, slack: float = 1, values: bool = True) -> Verdict | None:
+def difference(
+    got: Any, wanted: Any, slack: float = 1, values: bool = True, whole: str = "the result"
+) -> Verdict | None:
     """The first respect in which ``got`` is not ``wanted``: type, device, dtype, shape, NaN or infinity, values.
 
-    A tuple is compared part by part. Without ``values`` they may be any, as long as they are finite.
+    A tuple is compared part by part, and so is a tuple in it. Without ``values`` they may be any, as long as they are
+    finite. ``whole``: how to call what is compared.
     """
     if type(wanted) is tuple:
         if type(got) is not tuple or len(got) != len(wanted):
             return "wrong-type", f"It returned {describe_type(got)}, wanted a tuple of {len(wanted)}."
         for number, (mine, right) in enumerate(zip(got, wanted, strict=True), start=1):
-            if fault := difference(mine, right, slack, values):
-                return fault[0], f"In part {number} of the result: {fault[1]}"
+            part = f"part {number} of {whole}"
+            if fault := difference(mine, right, slack, values, part):
+                return fault[0], fault[1] if fault[1].startswith("In part") else f"In {part}: {fault[1]}"
+        return None
+    if got is None and wanted is None:  # where a mistake puts it
         return None
     if type(wanted) is list:
         return _ids_differ(got, wanted)

@@ -1,6 +1,7 @@
 """Exercises of lesson 07: the encoder."""
 
 import torch
+import torch.nn.functional as F
 
 from course_utils.checks.engine import exercise
 from course_utils.checks.inputs import itself, mixing_function, norm_function, normal, token_function
@@ -11,6 +12,7 @@ def _layer_cases():
         (normal(2, 3, 4), mixing_function(4), token_function(4), norm_function(4), norm_function(4, seed=1)),
         (normal(5, 6), mixing_function(6), token_function(6), norm_function(6), norm_function(6, seed=1)),
         (normal(2, 3, 4), itself, itself, norm_function(4), norm_function(4, seed=1)),
+        (normal(1, 4, 4), mixing_function(4, seed=1), token_function(4), norm_function(4), norm_function(4, seed=1)),
         (
             normal(3, 2, 5, dtype=torch.float64),
             mixing_function(5),
@@ -28,86 +30,206 @@ def encoder_layer(x, attention, feed_forward, norm1, norm2):
     return norm2(x + feed_forward(x))
 
 
-_declare = encoder_layer.mistake
+def _in_order(one, other):
+    return one, other
 
 
-def _pre(x, attention, feed_forward, norm1, norm2):
-    x = x + attention(norm1(x))
-    return x + feed_forward(norm2(x))
+def _swapped(one, other):
+    return other, one
 
 
-def _second_from_first(x, attention, feed_forward, norm1, norm2):
-    return norm2(x + feed_forward(norm1(x + attention(x))))
+def _from_first(x, middle):
+    return x
 
 
-def _feed_forward_of_input(x, attention, feed_forward, norm1, norm2):
-    return norm2(norm1(x + attention(x)) + feed_forward(x))
+def _from_middle(x, middle):
+    return middle
 
 
-def _no_residual(first, second):
-    """The right layer, but for the residuals: kept where ``first`` and ``second`` are 1, dropped where they are 0."""
+def _from_nowhere(x, middle):
+    return 0
+
+
+def _layer(
+    *, norms=_in_order, sublayers=_in_order, pre=False, first=_from_first, second=_from_middle, read=_from_middle
+):
+    """The layer with its parts open.
+
+    ``first``, ``second``: what is added to what the two sublayers give; ``read``: what the second sublayer gets.
+    """
+
+    def half(x, past, sublayer, norm):
+        return past + sublayer(norm(x)) if pre else norm(past + sublayer(x))
 
     def layer(x, attention, feed_forward, norm1, norm2):
-        x = norm1(first * x + attention(x))
-        return norm2(second * x + feed_forward(x))
+        norm1, norm2 = norms(norm1, norm2)
+        attention, feed_forward = sublayers(attention, feed_forward)
+        middle = half(x, first(x, x), attention, norm1)
+        return half(read(x, middle), second(x, middle), feed_forward, norm2)
 
     return layer
 
 
+def _residual_before_the_norm(x, attention, feed_forward, norm1, norm2):
+    x = x + attention(x)
+    return norm2(x + feed_forward(norm1(x)))
+
+
+def _norm_inside(x, attention, feed_forward, norm1, norm2):
+    x = x + norm1(attention(x))
+    return x + norm2(feed_forward(x))
+
+
+def _nothing(x):
+    """In place of a norm."""
+    return x
+
+
+_declare = encoder_layer.mistake
 _declare(
     "one-norm-used-twice",
-    "One of the two norms is used twice. Each has its own gain and bias, learned for its place.",
-    lambda x, attention, feed_forward, norm1, norm2: encoder_layer.reference(x, attention, feed_forward, norm1, norm1),
-    lambda x, attention, feed_forward, norm1, norm2: encoder_layer.reference(x, attention, feed_forward, norm2, norm2),
+    (
+        "One of the two norms is used twice. Each has its own gain and bias, learned for its place.",
+        "Go through your function and tick off the five arguments. Which norm is left over?",
+    ),
+    _layer(norms=lambda one, other: (one, one)),
+    _layer(norms=lambda one, other: (other, other)),
 )
 _declare(
     "norms-swapped",
-    "Both norms are used, but in each other's place.",
-    lambda x, attention, feed_forward, norm1, norm2: encoder_layer.reference(x, attention, feed_forward, norm2, norm1),
+    (
+        "Both norms are used, but in each other's place.",
+        "norm1 belongs to the first half of the layer, the one with attention. Which of yours runs first?",
+    ),
+    _layer(norms=_swapped),
 )
 _declare(
     "pre-norm",
-    "You normalise before each sublayer. The paper and BERT add first and normalise the sum.",
-    _pre,
+    (
+        "You normalise before each sublayer. The paper and BERT add first and normalise the sum.",
+        "What is the last thing that happens to your result, an addition or a norm? The layer's name says it: add & "
+        "norm.",
+    ),
+    _layer(pre=True),
 )
 _declare(
     "second-residual-from-the-first-input",
-    "The second sum goes back to the layer's input and skips the first half. What went into the feed-forward network?",
-    _second_from_first,
+    (
+        "The second sum goes back to the layer's input and skips the first half. What went into the feed-forward "
+        "network?",
+        "Follow the arrow that bypasses the feed-forward network in the figure, backwards: where does it start?",
+    ),
+    _layer(second=_from_first),
+)
+_declare(
+    "second-residual-from-before-the-norm",
+    (
+        "The feed-forward network reads the normalised sum, but the second residual takes the sum from before the "
+        "norm. Both start at the same place.",
+        "In post-norm nothing goes past a norm: name what leaves the first norm, and use that name in both places.",
+    ),
+    _residual_before_the_norm,
 )
 _declare(
     "feed-forward-of-the-first-input",
-    "The feed-forward network gets the layer's input. It should work on what attention has gathered.",
-    _feed_forward_of_input,
+    (
+        "The feed-forward network gets the layer's input. It should work on what attention has gathered.",
+        "After the first half there is a new vector for each token. Does your second line mention it twice?",
+    ),
+    _layer(read=_from_first),
+)
+_declare(
+    "side-by-side",
+    (
+        "Both sublayers read the layer's input, side by side. Here they come one after the other, each with its own "
+        "add & norm. (Some later models do put them side by side.)",
+        "How many sums are in the figure, and how many norms? The second half begins where the first norm ends.",
+    ),
+    lambda x, attention, feed_forward, norm1, norm2: norm2(x + attention(x) + feed_forward(x)),
+    lambda x, attention, feed_forward, norm1, norm2: norm1(x + attention(x) + feed_forward(x)),
+    lambda x, attention, feed_forward, norm1, norm2: norm2(norm1(x + attention(x) + feed_forward(x))),
 )
 _declare(
     "no-residual",
-    "A residual is missing: each of the two sublayers has its way past it.",
-    _no_residual(0, 1),
-    _no_residual(1, 0),
-    _no_residual(0, 0),
+    (
+        "A residual is missing: each of the two sublayers has its way past it.",
+        "Suppose both sublayers gave zeros. A token should still be there after each half: is it, in yours?",
+    ),
+    _layer(first=_from_nowhere),
+    _layer(second=_from_nowhere),
+    _layer(first=_from_nowhere, second=_from_nowhere),
+)
+_declare(
+    "norm-of-the-sublayer-only",
+    (
+        "You normalise what the sublayer gives, and add x afterwards. Then the sum itself is never normalised.",
+        "Which is inside the brackets of your norm: one thing, or a sum of two?",
+    ),
+    _norm_inside,
 )
 _declare(
     "a-norm-is-missing",
-    "There are two sums, and each is normalised.",
-    lambda x, attention, feed_forward, norm1, norm2: encoder_layer.reference(
-        x, attention, feed_forward, norm1, lambda x: x
+    (
+        "There are two sums, and each is normalised.",
+        "Tick off the five arguments in your function: which norm has not been called?",
     ),
-    lambda x, attention, feed_forward, norm1, norm2: encoder_layer.reference(
-        x, attention, feed_forward, lambda x: x, norm2
-    ),
-    lambda x, attention, feed_forward, norm1, norm2: encoder_layer.reference(
-        x, attention, feed_forward, lambda x: x, lambda x: x
-    ),
+    _layer(norms=lambda one, other: (one, _nothing)),
+    _layer(norms=lambda one, other: (_nothing, other)),
+    _layer(norms=lambda one, other: (_nothing, _nothing)),
 )
 _declare(
     "sublayers-swapped",
-    "First the feed-forward network, then attention: the other order is wanted.",
-    lambda x, attention, feed_forward, norm1, norm2: encoder_layer.reference(x, feed_forward, attention, norm1, norm2),
+    (
+        "First the feed-forward network, then attention: the other order is wanted.",
+        "A token should first gather what the others know, and then think about it. Which of the two does each?",
+    ),
+    _layer(sublayers=_swapped),
 )
 _declare(
     "half-a-layer",
-    "One of the two halves is missing: attention gathers, the feed-forward network thinks about it.",
+    (
+        "One of the two halves is missing: attention gathers, the feed-forward network thinks about it.",
+        "Four functions come in, and each is called once. Which of them do you call?",
+    ),
     lambda x, attention, feed_forward, norm1, norm2: norm1(x + attention(x)),
     lambda x, attention, feed_forward, norm1, norm2: norm2(x + feed_forward(x)),
 )
+encoder_layer.together(
+    _layer,
+    {
+        "one-norm-used-twice": {"norms": lambda one, other: (one, one)},
+        "norms-swapped": {"norms": _swapped},
+        "pre-norm": {"pre": True},
+        "second-residual-from-the-first-input": {"second": _from_first},
+        # With the residual from the first input too, only half a layer is left.
+        "feed-forward-of-the-first-input": {"read": _from_first, "second": _from_middle},
+        "no-residual": {"first": _from_nowhere, "second": _from_nowhere},
+        "a-norm-is-missing": {"norms": lambda one, other: (one, _nothing)},
+        "sublayers-swapped": {"sublayers": _swapped},
+    },
+)
+
+
+@encoder_layer.sight
+def _in_which_order(candidate):
+    from course_utils import show
+
+    steps = []
+
+    def spread(x):
+        return f"{x.std(dim=-1, correction=0).mean():.2f}"
+
+    def watched(name, function):
+        def call(x):
+            y = function(x)
+            steps.append((name, spread(x), spread(y)))
+            return y
+
+        return call
+
+    norm = watched("norm1", lambda x: F.layer_norm(x, (4,))), watched("norm2", lambda x: F.layer_norm(x, (4,)))
+    sublayers = watched("attention", mixing_function(4)), watched("feed_forward", token_function(4))
+    candidate(2 * normal(3, 4), *sublayers, *norm)
+    names = [f"{number}. {name}" for number, (name, *_) in enumerate(steps, start=1)]
+    title = "What your layer calls, and how far the numbers of a token spread (standard deviation):"
+    return show.matrix([numbers for _, *numbers in steps], names, ["going in", "coming out"], title)

@@ -4,7 +4,7 @@ import copy
 import dis
 import os
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,7 +51,7 @@ def run(function: Callable, args: tuple) -> Run:
     except BaseException as raised:
         output, error = None, raised
     output = _own_copy(output)
-    changed = [i for i, arg in enumerate(args) if isinstance(arg, Tensor) and not torch.equal(arg, mine[i])]
+    changed = [i for i, arg in enumerate(args) if not _unchanged(arg, mine[i])]
     repeated = [i for i, arg in enumerate(mine) if isinstance(arg, Counted) and arg.calls > 1]
     return Run(output, error, tuple(changed), tuple(repeated))
 
@@ -79,18 +79,44 @@ def _own_copy(output: Any) -> Any:
     return output.detach().clone() if isinstance(output, Tensor) else output
 
 
-def gradients(function: Callable, args: tuple) -> dict[int, Tensor | None]:
-    """The gradient of a fixed mixture of the outputs for each floating input (by its place), None where none comes."""
-    mine = list(copy.deepcopy(args))
-    floating = [i for i, arg in enumerate(mine) if isinstance(arg, Tensor) and arg.is_floating_point()]
-    for i in floating:
-        mine[i].requires_grad_()
-    output = function(*mine)
+def _unchanged(before: Any, after: Any) -> bool:
+    """Are the tensors still the same, also in a list or tuple, and as many? Anything else counts as unchanged."""
+    if isinstance(before, Tensor):
+        return isinstance(after, Tensor) and before.dtype == after.dtype and torch.equal(before, after)
+    if type(before) in (list, tuple):
+        return type(after) is type(before) and len(after) == len(before) and all(map(_unchanged, before, after))
+    return True
+
+
+def _floating(value: Any) -> Iterator[Tensor]:
+    """The floating tensors in it: itself, or those in a list or tuple, in order."""
+    if isinstance(value, Tensor) and value.is_floating_point():
+        yield value
+    elif type(value) in (list, tuple):
+        for part in value:
+            yield from _floating(part)
+
+
+def gradients(function: Callable, args: tuple) -> dict[int, Tensor | tuple[Tensor, ...] | None]:
+    """The gradient of a fixed mixture of the outputs for each floating input (by its place), None where none comes.
+
+    A list or tuple of tensors has a tuple of gradients; None if one of its tensors has none.
+    """
+    mine = copy.deepcopy(args)
+    floating = {i: tensors for i, arg in enumerate(mine) if (tensors := list(_floating(arg)))}
+    inputs = [tensor.requires_grad_() for tensors in floating.values() for tensor in tensors]
+    output = torch.cat([part.flatten() for part in _floating(function(*mine))])
     if not output.requires_grad:
         return dict.fromkeys(floating)
-    mixture = (output * torch.arange(1, output.numel() + 1).cos().to(output).reshape(output.shape)).sum()
-    found = torch.autograd.grad(mixture, [mine[i] for i in floating], allow_unused=True)
-    return dict(zip(floating, found, strict=True))
+    mixture = (output * torch.arange(1, output.numel() + 1).cos().to(output)).sum()
+    found = iter(torch.autograd.grad(mixture, inputs, allow_unused=True))
+    reached = {i: tuple(next(found) for _ in tensors) for i, tensors in floating.items()}
+    for i, parts in reached.items():
+        if any(part is None for part in parts):
+            reached[i] = None
+        elif isinstance(mine[i], Tensor):
+            reached[i] = parts[0]
+    return reached
 
 
 def agree(r: Run, mistake: Run, compare: Callable = difference) -> bool:
@@ -108,9 +134,12 @@ def tells_apart(r: Run, mistake: Run, right: Any, compare: Callable = difference
 
 
 def describe(arg: Any) -> str:
-    """An input in a few words: a tensor by its shape and dtype."""
+    """An input in a few words: a tensor by its shape and dtype, also in a list or tuple."""
     if isinstance(arg, Tensor):
         return f"{tuple(arg.shape)} {str(arg.dtype).removeprefix('torch.')}"
+    if type(arg) in (list, tuple):
+        parts = ", ".join(map(describe, arg))
+        return f"[{parts}]" if type(arg) is list else f"({parts})"
     if isinstance(arg, torch.Generator):
         return f"seeded with {arg.initial_seed()}"
     return "a function" if callable(arg) else repr(arg)
