@@ -146,6 +146,7 @@ EXERCISES = {
     "11": ["cross_attention", "shift_right"],
     "12": ["label_smoothed_loss", "learning_rate", "greedy_decode"],
     "13": ["mask_tokens"],
+    "14": ["online_softmax_sum", "cached_step"],
     "15": [],  # its patients are the exercises
 }
 
