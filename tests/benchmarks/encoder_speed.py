@@ -1,24 +1,20 @@
-"""Our encoder's time as a ratio: ``python tests/benchmarks/encoder_speed.py [--rounds 30]``.
+"""Our encoder's time as a ratio: ``python tests/benchmarks/encoder_speed.py [--rounds 12]``.
 
-A bert-base encoder (12 layers, 768, 12 heads) on 8x128 tokens, two threads, float32, no gradients.
-All candidates hold the same weights and take turns in one process; each ratio is the median over the
-rounds of (ours / theirs) in the same round, with the quartiles beside it.
+A bert-base encoder (12 layers, 768, 12 heads) on 8x128 and on 32x64 tokens, float32, no gradients.
+All candidates hold the same weights and take turns in one process; that their outputs agree is checked first.
 """
 
-import argparse
-import platform
-import statistics
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
+import measuring
 import torch
-import transformers
 from torch import nn
 from transformers import BertConfig, BertModel
 
 from course_utils import Bert
 
-BATCH, LENGTH, THREADS = 8, 128, 2
+SHAPES = ((8, 128), (32, 64))
+AIMS = {"transformers, SDPA": 1.0, "nn.TransformerEncoder": None, "bare matrix products": 1.08}
 
 
 def torch_encoder(hf_model: BertModel) -> nn.TransformerEncoder:
@@ -51,9 +47,10 @@ def matrix_products(hf_model: BertModel, x: torch.Tensor) -> Callable[[], None]:
     config = hf_model.config
     layer = hf_model.encoder.layer[0]
     square, wide, narrow = layer.attention.self.query, layer.intermediate.dense, layer.output.dense
-    heads = x.view(BATCH, LENGTH, config.num_attention_heads, -1).transpose(1, 2).contiguous()
-    scores = torch.rand(BATCH, config.num_attention_heads, LENGTH, LENGTH)
-    flat, hidden = x.view(-1, config.hidden_size), torch.rand(BATCH * LENGTH, config.intermediate_size)
+    batch, length = x.shape[:2]
+    heads = x.view(batch, length, config.num_attention_heads, -1).transpose(1, 2).contiguous()
+    scores = torch.rand(batch, config.num_attention_heads, length, length)
+    flat, hidden = x.view(-1, config.hidden_size), torch.rand(batch * length, config.intermediate_size)
 
     def run() -> None:
         for _ in range(config.num_hidden_layers):
@@ -67,49 +64,26 @@ def matrix_products(hf_model: BertModel, x: torch.Tensor) -> Callable[[], None]:
     return run
 
 
-def measure(candidates: dict[str, Callable], rounds: int) -> dict[str, list[float]]:
-    """Seconds per round; the order turns every round so that nobody always runs first."""
-    times = {name: [] for name in candidates}
-    names = list(candidates)
-    for turn in range(rounds + 2):
-        for name in names[turn % len(names) :] + names[: turn % len(names)]:
-            start = time.perf_counter()
-            candidates[name]()
-            if turn >= 2:  # the first two rounds warm up
-                times[name].append(time.perf_counter() - start)
-    return times
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=30)
-    rounds = parser.parse_args().rounds
-    torch.set_num_threads(THREADS)
-    torch.manual_seed(0)
+@torch.inference_mode()
+def measure(rounds: int) -> Iterator[measuring.Row]:
     hf_model = BertModel(BertConfig(), add_pooling_layer=False).eval()
     hf_model.set_attn_implementation("sdpa")
     ours, theirs = Bert.from_huggingface(hf_model).encoder, torch_encoder(hf_model)
-    x = torch.randn(BATCH, LENGTH, hf_model.config.hidden_size)
-    with torch.inference_mode():
+    for batch, length in SHAPES:
+        x = torch.randn(batch, length, hf_model.config.hidden_size)
         reference = hf_model.encoder(x).last_hidden_state
         for output in (ours(x).last_hidden_state, theirs(x)):
             torch.testing.assert_close(output, reference, atol=1e-5, rtol=0)
         candidates = {
-            "ours": lambda: ours(x),
-            "transformers, SDPA": lambda: hf_model.encoder(x),
-            "nn.TransformerEncoder": lambda: theirs(x),
+            "ours": lambda x=x: ours(x),
+            "transformers, SDPA": lambda x=x: hf_model.encoder(x),
+            "nn.TransformerEncoder": lambda x=x: theirs(x),
             "bare matrix products": matrix_products(hf_model, x),
         }
-        times = measure(candidates, rounds)
-
-    print(
-        f"torch {torch.__version__}, transformers {transformers.__version__}, {platform.machine()}, {THREADS} threads"
-    )
-    print(f"ours: median {statistics.median(times['ours']):.3f} s over {rounds} rounds")
-    for name in list(candidates)[1:]:
-        low, middle, high = statistics.quantiles([a / b for a, b in zip(times["ours"], times[name], strict=True)], n=4)
-        print(f"ours / {name:<22} {middle:.3f}   (quartiles {low:.3f} to {high:.3f})")
+        times = measuring.in_turns(candidates, rounds, warm_up=1)
+        for other, aim in AIMS.items():
+            yield measuring.row(f"time, bert-base's encoder, {batch}x{length}", other, times["ours"], times[other], aim)
 
 
 if __name__ == "__main__":
-    main()
+    measuring.main(measure, __doc__, rounds=12)

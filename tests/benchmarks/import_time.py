@@ -1,33 +1,57 @@
-"""``import course_utils`` against ``import torch``: ``python tests/benchmarks/import_time.py [--rounds 15]``.
+"""How long one waits: ``python tests/benchmarks/import_time.py [--rounds 10]``.
 
-A fresh process for each import, in turn; the ratio is the median over the rounds, with the quartiles beside it.
+``import course_utils`` against ``import torch``, each in a fresh process, in turn; and the first result of lesson 01,
+from starting a kernel to the first cell with an output, against a kernel that imports torch and says which.
 """
 
-import argparse
-import statistics
+import json
 import subprocess
-import sys
-import time
-from pathlib import Path
+from collections.abc import Iterator
 
-ROOT = Path(__file__).parent.parent.parent
+import measuring
+from jupyter_client.manager import start_new_kernel
 
-
-def seconds(module: str) -> float:
-    start = time.perf_counter()
-    subprocess.run([sys.executable, "-c", f"import {module}"], check=True, cwd=ROOT)
-    return time.perf_counter() - start
+LESSON = measuring.ROOT / "notebooks" / "01_attention_by_hand.ipynb"
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=15)
-    rounds = parser.parse_args().rounds
-    seconds("course_utils")  # warms the disk cache
-    ratios = [seconds("course_utils") / seconds("torch") for _ in range(rounds)]
-    low, middle, high = statistics.quantiles(ratios, n=4)
-    print(f"import course_utils / import torch: {middle:.3f} (quartiles {low:.3f} to {high:.3f}, {rounds} rounds)")
+def imported(module: str) -> None:
+    subprocess.run(measuring.child("-c", f"import {module}"), check=True, cwd=measuring.ROOT)
+
+
+def first_result(cells: list[str]) -> None:
+    """Starts a kernel and runs cells until one of them shows something."""
+    manager, client = start_new_kernel(cwd=str(LESSON.parent))
+    shown = []
+    try:
+        for cell in cells:
+            reply = client.execute_interactive(cell, output_hook=lambda message: shown.append(message["msg_type"]))
+            assert reply["content"]["status"] == "ok", reply["content"]
+            if {"stream", "display_data", "execute_result"} & set(shown):
+                return
+        raise AssertionError("no cell showed anything")
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
+
+
+def measure(rounds: int) -> Iterator[measuring.Row]:
+    candidates = {module: lambda m=module: imported(m) for module in ("course_utils", "torch")}
+    times = measuring.in_turns(candidates, rounds, warm_up=1)  # which warms the disk's cache
+    yield measuring.row("time, import course_utils", "import torch", times["course_utils"], times["torch"], 1.1)
+
+    lesson = [
+        "".join(cell["source"])
+        for cell in json.loads(LESSON.read_text(encoding="utf-8"))["cells"]
+        if cell["cell_type"] == "code"
+    ]
+    candidates = {
+        "lesson": lambda: first_result(lesson),
+        "torch": lambda: first_result(["import torch", "torch.__version__"]),
+    }
+    times = measuring.in_turns(candidates, rounds, warm_up=1)
+    what, against = "time, a kernel's first result, lesson 01", "a kernel that imports torch"
+    yield measuring.row(what, against, times["lesson"], times["torch"], 1.3)
 
 
 if __name__ == "__main__":
-    main()
+    measuring.main(measure, __doc__, rounds=10)

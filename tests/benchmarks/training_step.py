@@ -1,22 +1,17 @@
-"""A training step's time as a ratio: ``python tests/benchmarks/training_step.py [--rounds 60] [--only bert]``.
+"""A training step's time as a ratio: ``python tests/benchmarks/training_step.py [--rounds 30]``.
 
-A step is forward, loss, backward and AdamW (fused), in float32, on two threads (``--threads``). All candidates begin
-with the same weights, see the same batch and take turns in one process; that the losses and gradients of the first two
-agree is checked before. Each ratio is the median over the rounds of (ours / theirs) in the same round, with the
-quartiles beside it. Our masked language model scores only the words asked for; the loss needs no others.
+A step is forward, loss, backward and AdamW (fused), in float32. All candidates begin with the same weights, see the
+same batch and take turns in one process; that the losses and gradients of the first two agree is checked before. Our
+masked language model scores only the words asked for; the loss needs no others.
 """
 
-import argparse
-import platform
-import statistics
 import sys
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import measuring
 import torch
 import torch.nn.functional as F
-import transformers
 from torch import Tensor, nn
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
@@ -134,44 +129,13 @@ def steps_of(losses: dict[str, tuple[nn.Module, Callable[[], Tensor]]]) -> dict[
     return {name: step_of(model, loss) for name, (model, loss) in losses.items()}
 
 
-def measure(candidates: dict[str, Callable[[], None]], rounds: int) -> dict[str, list[float]]:
-    """Seconds per round; the order turns every round so that nobody always runs first."""
-    times = {name: [] for name in candidates}
-    names = list(candidates)
-    for turn in range(rounds + 2):
-        for name in names[turn % len(names) :] + names[: turn % len(names)]:
-            start = time.perf_counter()
-            candidates[name]()
-            if turn >= 2:  # the first two rounds warm up
-                times[name].append(time.perf_counter() - start)
-    return times
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=60)
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--only", choices=["bert", "transformer"])
-    arguments = parser.parse_args()
-    torch.set_num_threads(arguments.threads)
-    torch.set_flush_denormal(True)
-    versions = f"torch {torch.__version__}, transformers {transformers.__version__}"
-    print(f"{versions}, {platform.machine()}, {arguments.threads} threads")
-    for kind, sizes, losses in (
-        ("bert", BERT_SIZES, bert_losses),
-        ("transformer", TRANSFORMER_SIZES, transformer_losses),
-    ):
-        if arguments.only not in (None, kind):
-            continue
+def measure(rounds: int) -> Iterator[measuring.Row]:
+    for sizes, losses in ((BERT_SIZES, bert_losses), (TRANSFORMER_SIZES, transformer_losses)):
         for name, size in sizes.items():
-            torch.manual_seed(0)
-            times = measure(steps_of(losses(size)), arguments.rounds)
-            print(f"{name}: ours, median {1000 * statistics.median(times['ours']):.1f} ms a step")
+            times = measuring.in_turns(steps_of(losses(size)), rounds)
             for other in list(times)[1:]:
-                ratios = [a / b for a, b in zip(times["ours"], times[other], strict=True)]
-                low, middle, high = statistics.quantiles(ratios, n=4)
-                print(f"  ours / {other:<36} {middle:.3f}   (quartiles {low:.3f} to {high:.3f})")
+                yield measuring.row(f"time, a training step, {name}", other, times["ours"], times[other], 1.0)
 
 
 if __name__ == "__main__":
-    main()
+    measuring.main(measure, __doc__, rounds=30)
