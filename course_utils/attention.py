@@ -146,6 +146,7 @@ class MultiHeadAttention(nn.Module):
         expect_lengths(lengths, x.shape[1])
         q, k, v = (self._split(w(x)).split(lengths, dim=2) for w in (self.w_q, self.w_k, self.w_v))
         sentences = zip(q, k, v, strict=True)
+        # One call for each: their lengths differ, and with a mask over all of them most scores would be for nothing.
         context = [self._merge(F.scaled_dot_product_attention(*qkv)) for qkv in sentences if qkv[0].shape[2]]
         return self.w_o(torch.cat(context, dim=1))
 

@@ -131,6 +131,15 @@ def test_a_packed_bert_learns_the_same():
     assert all(grad.any() for grad in gradients[1] if grad.dim() == 2)
 
 
+def test_dropout_falls_on_the_same_places_packed_or_not():
+    encoder, x = Encoder(2, 8, 2, 16, dropout=0.5), torch.randn(1, 6, 8)
+    outputs = []
+    for lengths in (None, [6]):
+        torch.manual_seed(1)
+        outputs.append(encoder(x, lengths=lengths).last_hidden_state)
+    assert_close(*outputs, atol=1e-6, rtol=0)
+
+
 def test_dropout_acts_in_training_only():
     bert, inputs = tiny_bert(dropout=0.5), bert_input([5, 2, 7])
     first, second = (bert(**inputs, packed=True).last_hidden_state for _ in range(2))

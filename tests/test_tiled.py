@@ -113,6 +113,16 @@ def test_huge_scores_do_not_overflow():
         assert_close(tiled_attention(query, key, value, block=1), key)
 
 
+@pytest.mark.parametrize("block", [1, 2, 100])
+def test_scores_far_below_zero_count_too(block):
+    query, key, value = (
+        torch.tensor([[1e4]]),
+        torch.tensor([[-1.0], [-2.0], [-1.0]]),
+        torch.tensor([[2.0], [7.0], [4.0]]),
+    )
+    assert_close(tiled_attention(query, key, value, block=block), torch.tensor([[3.0]]))
+
+
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 def test_half_precision_is_computed_in_float32(dtype):
     # 3000 keys: a running sum in half precision would lose most of them, one by one.
