@@ -211,3 +211,9 @@ IDS = torch.zeros(2, 3, dtype=torch.long)
 def test_bad_input(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+def test_the_mask_lies_where_it_is_asked_for_whatever_the_default_device():
+    with torch.device("meta"):
+        mask = block_diagonal_mask([2, 1], device="cpu")
+    assert mask.device.type == "cpu" and mask.sum() == 5

@@ -238,3 +238,9 @@ Q = torch.randn(2, 3, 4)
 def test_bad_input(arguments, error, message):
     with pytest.raises(error, match=message):
         tiled_attention(**{"query": Q, "key": Q, "value": Q} | arguments)
+
+
+def test_a_mask_of_two_rows_is_cut_row_by_row():
+    query, key, value = torch.randn(3, 2, 4, generator=torch.Generator().manual_seed(0)).unbind()
+    mask = torch.tensor([[True, False], [False, True]])
+    torch.testing.assert_close(tiled_attention(query, key, value, mask, block=1), value)
