@@ -537,6 +537,16 @@ def test_a_mistake_that_nobody_knows(slug, near):
     assert near in str(error.value)
 
 
+@pytest.mark.parametrize("slug", [None, "raised", "not-attempted", "wrong-value"])
+def test_a_verdict_that_is_no_known_mistake_gets_a_sentence(slug):
+    assert len(repr(check.explain(slug, "softmax"))) > 20
+
+
+def test_a_misspelt_name_is_not_told_to_print_shapes():
+    messages = [check.softmax(lambda scores: scoress).message for _ in range(2)]  # noqa: F821
+    assert all("Print the shapes" not in message for message in messages)
+
+
 def test_a_mistake_that_this_exercise_does_not_know():
     with pytest.raises(ValueError, match="that the check of softmax knows, got 'no-scale'"):
         check.explain("no-scale", "softmax")
@@ -563,8 +573,8 @@ def test_no_mistake_has_two_patients():
 
 def test_the_story_links_to_its_patient():
     html = check.explain("no-scale")._repr_html_()
-    assert 'href="15_bug_clinic.ipynb#Patient-1-%C2%B7-The-missing-square-root"' in html
-    assert "Patient 1 · The missing square root." in repr(check.explain("no-scale"))
+    assert 'href="15_bug_clinic.ipynb#Patient-1:-The-missing-square-root"' in html
+    assert "Patient 1: The missing square root." in repr(check.explain("no-scale"))
 
 
 def test_importing_the_checks_needs_no_progress_file():

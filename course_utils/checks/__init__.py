@@ -65,7 +65,7 @@ def progress() -> Progress:
     return overview({name: each.reference.__module__.split("_")[-1] for name, each in EXERCISES.items()})
 
 
-def explain(slug: str, exercise: str | None = None) -> stories.Story:
+def explain(slug: str | None, exercise: str | None = None) -> stories.Story:
     """The longer story of a mistake that a check has named: what it does to the numbers, and where to read on.
 
     Several exercises may know a mistake of this name; ``exercise`` says in which one you made it.

@@ -7,6 +7,7 @@ nothing here.
 
 import dis
 import inspect
+import re
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -170,22 +171,25 @@ class Exercise:
 
     def _failed(self, slug: str, text: str) -> CheckResult:
         if slug != "not-attempted":  # a stub in between is no other failure
-            self._times = self._times + 1 if slug == self._last else 1
-            self._last = slug
-        if again := self._again(slug):
+            kind = text if slug in AGAIN else slug  # without a known mistake only the same words are the same failure
+            self._times = self._times + 1 if kind == self._last else 1
+            self._last = kind
+        if again := self._again(slug, text):
             text = f"{text}\n{again}"
         opening = "not attempted yet" if slug == "not-attempted" else "not yet right"
         result = CheckResult(False, slug, f"{self.name}: {opening}. {text}\n{GO_ON}", self.reference)
         show_text(result.message, as_html(result.message, opening))
         return result
 
-    def _again(self, slug: str) -> str:
+    def _again(self, slug: str, text: str) -> str:
         """The next hint, for the second and every further failure of the same kind."""
-        if self._times < 2 or slug != self._last:
+        if self._times < 2 or slug == "not-attempted":
             return ""
         known = [name for name in slug.replace(" and ", " or ").split(" or ") if name in self.mistakes]
         hints = [f"One more hint: {hint}" for name in known for hint in self.mistakes[name].hints[1 : self._times]]
         stories = [f'The longer story: `check.explain("{name}", "{self.name}")`.' for name in known]
+        if slug == "raised" and not re.search("shape|size|dtype", text):
+            return ""
         return "\n".join(hints + stories) or AGAIN.get(slug, "")
 
     def _seen(self, candidate: Callable) -> Any:

@@ -48,7 +48,7 @@ READINGS: list[tuple[str, str | Callable[..., str]]] = [
     ),
     (
         r"1D tensors expected|self must be a matrix|batch\d must be a 3D",
-        "This function is for fewer or more axes; `@` takes any.",
+        "This function wants another number of axes; for tables, `@` will do.",
     ),
     (
         r"t\(\) expects a tensor with <= 2",

@@ -9,7 +9,7 @@ from urllib.parse import quote
 import torch
 from torch import Tensor
 
-from course_utils.checks.engine import Exercise
+from course_utils.checks.engine import AGAIN, Exercise
 from course_utils.checks.output import as_html
 from course_utils.checks.runs import describe, error_text, run, tells_apart
 
@@ -28,38 +28,38 @@ class Patient:
 
 PATIENTS = [
     Patient(
-        "Patient 1 · The missing square root",
+        "Patient 1: The missing square root",
         ("no-scale", "divided-by-d-k", "multiplied-by-root"),
         "A score adds up d_k products, so its variance grows with d_k. Without the root, softmax puts nearly all "
         "weight on one key and hardly any gradient comes through. Small examples hide it: with two features "
         "nothing looks wrong.",
     ),
     Patient(
-        "Patient 2 · The wrong width under the root",
+        "Patient 2: The wrong width under the root",
         ("scaled-by-d-model", "scaled-by-value-width", "scaled-by-number-of-keys", "scaled-by-first-axis"),
         "With one head d_model and d_head are the same, so a test with one head sees nothing. With eight, the "
         "scores come out too small by a factor of almost three, and the weights too even.",
     ),
     Patient(
-        "Patient 3 · The values inside the softmax",
+        "Patient 3: The values inside the softmax",
         ("value-inside-softmax", "no-softmax"),
         "The brackets of the formula are easily misread. The softmax decides how much to look where; the values "
         "are mixed afterwards. Rows of the result that add up to 1 look like weights, and are not.",
     ),
     Patient(
-        "Patient 6 · Hide or show",
+        "Patient 6: Hide or show",
         ("inverted", "float-instead-of-boolean", "upper-triangle"),
         "There are four conventions for the same mask, and each is right somewhere. With the wrong one the model "
         "attends to the padding, or to the future, and to nothing else. Nothing raises an error.",
     ),
     Patient(
-        "Patient 7 · The row that may look nowhere",
+        "Patient 7: The row that may look nowhere",
         ("nan-on-an-empty-row", "empty-row-attends"),
         "A row of minus infinities is 0 divided by 0. One such row in one sentence fills the whole model with NaN"
         " after a step of training.",
     ),
     Patient(
-        "Patient 8 · The mask that came too late",
+        "Patient 8: The mask that came too late",
         (
             "mask-after-softmax",
             "filled-with-zero",
@@ -70,95 +70,95 @@ PATIENTS = [
         "merely small, it still changes the weights of the others.",
     ),
     Patient(
-        "Patient 9 · Heads cut without a transpose",
+        "Patient 9: Heads cut without a transpose",
         ("view-without-transpose", "not-transposed", "split-by-view", "merged-by-view", "heads-and-features-swapped"),
         "`view` can give the right shape with the wrong numbers in it: words and heads are mixed up. It even "
         "trains. Shuffle the words, and the output no longer shuffles with them.",
     ),
     Patient(
-        "Patient 10 · The sequence split among the heads",
+        "Patient 10: The sequence split among the heads",
         ("splits-the-sequence", "attends-across-heads"),
         "Every head sees all words, and a part of the features. Split the other way, most words never meet.",
     ),
     Patient(
-        "Patient 12 · The output projection that nobody missed",
+        "Patient 12: The output projection that nobody missed",
         ("no-output-projection", "projection-forgotten"),
         "Without it the heads lie side by side and never mix. Shapes are right, the loss falls, and a whole "
         "weight matrix gets no gradient.",
     ),
     Patient(
-        "Patient 14 · Weights on the wrong side",
+        "Patient 14: Weights on the wrong side",
         ("weights-transposed",),
         "Rows are tokens, so the weights stand on the right. nn.Linear stores them turned round, which makes it "
         "easy to turn them once too often. Square matrices raise no error.",
     ),
     Patient(
-        "Patient 15 · The norm over length and features",
+        "Patient 15: The norm over length and features",
         ("over-length-and-features", "over-the-batch", "over-the-length"),
         "LayerNorm looks at one token at a time. Over more axes than that, tokens leak into each other, also from"
         " the future, and the layer fits one length only.",
     ),
     Patient(
-        "Patient 16 · The norm with n - 1",
+        "Patient 16: The norm with n - 1",
         ("unbiased-variance", "eps-outside-the-root"),
         "For four features the difference is large, for 768 it is so small that a loose test passes. Loaded "
         "weights then give other numbers, layer after layer.",
     ),
     Patient(
-        "Patient 17 · Divided by the variance",
+        "Patient 17: Divided by the variance",
         ("divided-by-variance",),
         "For inputs with a variance near 1, as randn makes them, nobody can see it. Try inputs ten times as large.",
     ),
     Patient(
-        "Patient 18 · The residual from the normalised x",
+        "Patient 18: The residual from the normalised x",
         ("residual-from-normalised-x", "norm-on-the-residual"),
         "The residual is the way on which x passes by untouched. Taken from the normalised x, pre-norm quietly "
         "turns into something else.",
     ),
     Patient(
-        "Patient 20 · The doubled exponent",
+        "Patient 20: The doubled exponent",
         ("exponent-doubled", "exponent-halved", "sine-and-cosine-differ", "exponent-not-divided"),
         "A loop that counts in steps of two has doubled the index already. The table looks like waves all the "
         "same, but more of its features stand still.",
     ),
     Patient(
-        "Patient 21 · Positions along the batch axis",
+        "Patient 21: Positions along the batch axis",
         ("along-the-batch-axis", "position-along-the-batch", "along-the-batch"),
         "Each sentence gets the position of its place in the batch. It trains, and it knows nothing of word "
         "order. Shuffle the batch, and the answers change.",
     ),
     Patient(
-        "Patient 22 · The decoder that saw the answer",
+        "Patient 22: The decoder that saw the answer",
         ("causal-mask",),
         "A causal mask belongs to the decoder's self-attention, and only there. Without it the training loss is "
         "splendid, because the answer stands in the input.",
     ),
     Patient(
-        "Patient 23 · The step that could not see itself",
+        "Patient 23: The step that could not see itself",
         ("diagonal-hidden",),
         "With inputs shifted right, a position may see itself. If it may not, the newest word is not looked at, "
         "and the first row has nothing to look at.",
     ),
     Patient(
-        "Patient 24 · Cross-attention the wrong way round",
+        "Patient 24: Cross-attention the wrong way round",
         ("query-and-key-value-swapped", "all-from-the-decoder", "all-from-the-encoder"),
         "The decoder asks, the encoder answers: queries from the target, keys and values from the source. With "
         "equal lengths the swap raises no error.",
     ),
     Patient(
-        "Patient 25 · Targets that were never shifted",
+        "Patient 25: Targets that were never shifted",
         ("not-shifted", "shifted-left", "shifted-twice"),
         "If input and target are the same, the best a model can do is to copy, and it learns that quickly. The "
         "loss goes to zero, and nothing can be generated.",
     ),
     Patient(
-        "Patient 26 · The loss on every token",
+        "Patient 26: The loss on every token",
         ("labels-everywhere", "padding-counted", "padding-in-the-mean"),
         "Most tokens are not hidden, so a model that copies what it sees has a fine loss. Only the hidden ones "
         "tell whether it has learned anything.",
     ),
     Patient(
-        "Patient 28 · ReLU in BERT",
+        "Patient 28: ReLU in BERT",
         ("gelu-instead-of-relu",),
         "The paper's feed-forward network has ReLU, BERT's has GELU. The weights load without a word either way; "
         "only the numbers drift.",
@@ -179,16 +179,19 @@ class Story:
         return "\n".join(self.paragraphs + read_on)
 
     def _repr_html_(self) -> str:
-        text = as_html("\n".join(self.paragraphs))
         if self.patient is None:
-            return text
+            return as_html("\n".join(self.paragraphs))
         heading = escape(self.patient.heading)
-        link = f'<a href="{CLINIC}#{quote(self.patient.heading.replace(" ", "-"))}">{heading}</a>'
-        return f"{text}<p>Read on in the bug clinic: {link}.</p>"
+        link = f'<a href="{CLINIC}#{quote(self.patient.heading.replace(" ", "-"), safe=":")}">{heading}</a>'
+        where = "If the page opens at its top, click again; run all cells above the patient first."
+        paragraph = f'<p style="margin: 0.3em 0">Read on in the bug clinic: {link}. {where}</p>'
+        return as_html("\n".join(self.paragraphs)).removesuffix("</div>") + paragraph + "</div>"
 
 
-def tell(slug: str, exercise: str | None, exercises: dict[str, Exercise]) -> Story:
+def tell(slug: str | None, exercise: str | None, exercises: dict[str, Exercise]) -> Story:
     """The story of ``slug`` in ``exercise``, or in the first that knows it. Raises ValueError if there is none."""
+    if slug is None or slug in AGAIN or slug == "not-attempted":  # a verdict, but no known mistake
+        return Story(str(slug), [AGAIN.get(slug, "There is no mistake to tell of.")], None)
     if exercise is not None and exercise not in exercises:
         raise ValueError(f"exercise must be one of {', '.join(exercises)}, got {exercise!r}")
     knowing = [each for each in exercises.values() if slug in each.mistakes and exercise in (None, each.name)]
