@@ -537,9 +537,22 @@ def test_a_mistake_that_nobody_knows(slug, near):
     assert near in str(error.value)
 
 
-@pytest.mark.parametrize("slug", [None, "raised", "not-attempted", "wrong-value"])
+@pytest.mark.parametrize("slug", [None, "raised", "not-attempted", "returns-nothing"])
 def test_a_verdict_that_is_no_known_mistake_gets_a_sentence(slug):
     assert len(repr(check.explain(slug, "softmax"))) > 20
+
+
+def test_two_mistakes_at_once_are_both_told():
+    story = repr(check.explain("no-scale and wrong-axis", "scaled_dot_product_attention"))
+    assert story.count("with this mistake it is") == 2
+
+
+def test_a_random_exercise_keeps_its_prints_too(capsys):
+    def candidate(*args):
+        print("here")
+        return check.mask_tokens.reference(*args)
+
+    assert check.mask_tokens(candidate).passed and "here" not in capsys.readouterr().out
 
 
 def test_a_misspelt_name_is_not_told_to_print_shapes():

@@ -296,7 +296,7 @@ class Exercise:
     def _seed_fault(self, candidate: Callable, cases: list[tuple], runs: list[Run]) -> Verdict | None:
         """The same seed must give the same result, and another seed another one."""
         for r, args in zip(runs, cases, strict=True):
-            again = run(candidate, args)
+            again = try_out(candidate, args)
             if again.error or difference(again.output, r.output):
                 return "not-repeatable", (
                     "The shares are right, but called twice with the same seed it gives two results. "
@@ -306,7 +306,8 @@ class Exercise:
             tuple(torch.Generator().manual_seed(99) if isinstance(arg, torch.Generator) else arg for arg in args)
             for args in cases
         ]
-        if all(difference(run(candidate, args).output, r.output) is None for args, r in zip(others, runs, strict=True)):
+        drawn = [try_out(candidate, args).output for args in others]
+        if all(difference(other, r.output) is None for other, r in zip(drawn, runs, strict=True)):
             return (
                 "seed-ignored",
                 "The shares are right, but another seed gives the same result. Draw from the generator.",

@@ -1,5 +1,6 @@
 """The longer story of a known mistake: its hints, what it does to the numbers, and its patient in the bug clinic."""
 
+import re
 from dataclasses import dataclass
 from difflib import get_close_matches
 from html import escape
@@ -14,6 +15,9 @@ from course_utils.checks.output import as_html
 from course_utils.checks.runs import describe, error_text, run, tells_apart
 
 CLINIC = "15_bug_clinic.ipynb"
+# Verdicts that name no known mistake.
+NO_MISTAKE = {*AGAIN, "not-attempted", "returns-nothing", "not-a-function", "called-twice", "not-repeatable"}
+NO_MISTAKE |= {"seed-ignored", "wrong-device"}
 SHOWN = 6  # so many numbers of a result are shown
 
 
@@ -190,8 +194,12 @@ class Story:
 
 def tell(slug: str | None, exercise: str | None, exercises: dict[str, Exercise]) -> Story:
     """The story of ``slug`` in ``exercise``, or in the first that knows it. Raises ValueError if there is none."""
-    if slug is None or slug in AGAIN or slug == "not-attempted":  # a verdict, but no known mistake
-        return Story(str(slug), [AGAIN.get(slug, "There is no mistake to tell of.")], None)
+    if slug is None or slug in NO_MISTAKE:
+        return Story(str(slug), [AGAIN.get(slug, "The verdict itself says all that there is to say.")], None)
+    if isinstance(slug, str) and len(names := re.split(" and | or ", slug)) > 1:  # as a verdict names several
+        parts = [tell(name, exercise, exercises) for name in names]
+        patient = next((part.patient for part in parts if part.patient), None)
+        return Story(slug, [paragraph for part in parts for paragraph in part.paragraphs], patient)
     if exercise is not None and exercise not in exercises:
         raise ValueError(f"exercise must be one of {', '.join(exercises)}, got {exercise!r}")
     knowing = [each for each in exercises.values() if slug in each.mistakes and exercise in (None, each.name)]
