@@ -14,7 +14,9 @@ COMMANDS = ["build", "report", "wheelhouse"]
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs one command and returns its exit status: 2, with a sentence on stderr, for bad input."""
-    parser = argparse.ArgumentParser(prog="python -m course_utils.classroom", description="What a class needs, made from the lessons.")
+    parser = argparse.ArgumentParser(
+        prog="python -m course_utils.classroom", description="What a class needs, made from the lessons."
+    )
     subparsers = parser.add_subparsers(required=True, metavar="COMMAND")
     for name in COMMANDS:
         if find_spec(f"course_utils.classroom.{name}"):

@@ -34,13 +34,19 @@ def add_to(subparsers: argparse._SubParsersAction) -> None:
         "--hints", action=argparse.BooleanOptionalAction, default=True, help="do the students get the hints?"
     )
     parser.add_argument(
-        "--badges", action="store_true", help="keep the badges in the students' version; they open the one with solutions"
+        "--badges",
+        action="store_true",
+        help="keep the badges in the students' version; they open the one with solutions",
     )
     parser.add_argument(
-        "--run-all", action="store_true", help="run every cell of the teacher's version, not those of the exercises only"
+        "--run-all",
+        action="store_true",
+        help="run every cell of the teacher's version, not those of the exercises only",
     )
     parser.add_argument(
-        "--force", action="store_true", help="write into a folder that this command did not make, over changed files too"
+        "--force",
+        action="store_true",
+        help="write into a folder that this command did not make, over changed files too",
     )
     parser.set_defaults(run=run)
 
@@ -133,7 +139,9 @@ def check_folder(folder: Path, force: bool = False) -> None:
     if not nearest.is_dir():
         raise ClassroomError(f"--output {folder} can't be made: {nearest} is a file.")
     if not os.access(nearest, os.W_OK | os.X_OK):
-        raise ClassroomError(f"--output {folder} can't be written: {nearest} is read-only for you. Give another folder.")
+        raise ClassroomError(
+            f"--output {folder} can't be written: {nearest} is read-only for you. Give another folder."
+        )
 
 
 def _sha256(path: Path) -> str:

@@ -6,6 +6,7 @@ All that the classroom tools know of a notebook's form stands here. Cells are co
 import ast
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import nbformat
@@ -85,7 +86,9 @@ def find_lessons(numbers: list[str] | None = None, folder: Path | None = None) -
     folder = folder or CHECKOUT
     found = {path.stem[:2]: path for path in sorted(folder.glob("[0-9][0-9]_*.ipynb"))}
     if not found:
-        raise ClassroomError(f"{folder} holds no lessons (NN_name.ipynb): give the course's notebooks with --notebooks.")
+        raise ClassroomError(
+            f"{folder} holds no lessons (NN_name.ipynb): give the course's notebooks with --notebooks."
+        )
     if numbers is None:
         return list(found.values())
     chosen = {}
@@ -137,8 +140,7 @@ def _exercises(name: str, cells: list[NotebookNode]) -> tuple[Exercise, ...]:
             raise ClassroomError(f"{name}, cell {place}: this heading of an exercise does not have the form {form}.")
         if cell.cell_type == "code" and CHECK.search(cell.source) and not (starts and place > starts[0]):
             raise ClassroomError(f"{name}, cell {place}: a check, but no heading of an exercise above it.")
-    ends = [*starts[1:], len(cells)]
-    return tuple(_exercise(name, cells, start, end) for start, end in zip(starts, ends, strict=True))
+    return tuple(_exercise(name, cells, start, end) for start, end in pairwise([*starts, len(cells)]))
 
 
 def _exercise(name: str, cells: list[NotebookNode], start: int, end: int) -> Exercise:
@@ -196,7 +198,9 @@ def fill(stub: str, solution: str, where: str, functions: tuple[str, ...], begin
         try:
             nodes = ast.parse(source).body
         except SyntaxError as error:
-            raise ClassroomError(f"{where}: the {what} is not Python: {error.msg} in its line {error.lineno}.") from error
+            raise ClassroomError(
+                f"{where}: the {what} is not Python: {error.msg} in its line {error.lineno}."
+            ) from error
         parts[what] = {node.name: node for node in nodes if isinstance(node, ast.FunctionDef)}
     lines = stub.splitlines()
     for name in reversed(functions):  # from below, so that the line numbers above stay true

@@ -7,7 +7,9 @@ from nbformat import NotebookNode
 
 from course_utils.classroom.lesson import Lesson, without_folded
 
-BADGES = re.compile(r"^\[!\[[^\]]*\]\([^)]*\)\]\([^)]*\)(?: *\[!\[[^\]]*\]\([^)]*\)\]\([^)]*\))*$\n*", flags=re.MULTILINE)
+BADGES = re.compile(
+    r"^\[!\[[^\]]*\]\([^)]*\)\]\([^)]*\)(?: *\[!\[[^\]]*\]\([^)]*\)\]\([^)]*\))*$\n*", flags=re.MULTILINE
+)
 
 
 def student_version(lesson: Lesson, hints: bool = True, badges: bool = False) -> NotebookNode:
@@ -34,7 +36,5 @@ def student_version(lesson: Lesson, hints: bool = True, badges: bool = False) ->
     if not badges:
         first.source = BADGES.sub("", first.source)
     away = "The solutions are" if hints else "The hints and the solutions are"
-    first.source += (
-        f"\n\n**Version for the class.** {away} with your teacher. The outputs are cleared: there is something to predict."
-    )
+    first.source += f"\n\n**Version for the class.** {away} with your teacher. The outputs are cleared: there is something to predict."
     return notebook

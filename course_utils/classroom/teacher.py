@@ -87,7 +87,9 @@ def _run(lesson: Lesson, cells: list[tuple[int, NotebookNode]]) -> None:
         try:
             client.execute(env=os.environ | surroundings)
         except CellExecutionError as error:
-            place = next(place for place, cell in cells if any(o.output_type == "error" for o in cell.get("outputs", [])))
+            place = next(
+                place for place, cell in cells if any(o.output_type == "error" for o in cell.get("outputs", []))
+            )
             raise ClassroomError(
                 f"{lesson.path.name}, cell {place}: with the solutions in place it raised {error.ename}: {error.evalue}"
             ) from error
@@ -156,5 +158,5 @@ def _mistakes(exercise: Exercise) -> str:
 def _plain(text: str) -> str:
     """Text for a table cell in Markdown: nothing in it but `code` is read as markup."""
     parts = re.split(r"(`[^`]*`)", text)
-    parts[::2] = [re.sub(r"([\\*_$<\[\]~])", r"\\\1", part) for part in parts[::2]]
+    parts[::2] = [re.sub(r"([\\*$<\[\]~]|\b_|_\b)", r"\\\1", part) for part in parts[::2]]
     return " ".join("".join(parts).replace("|", r"\|").split())
