@@ -19,7 +19,7 @@ from course_utils.checks import EXERCISES
 from course_utils.classroom.__main__ import main
 from course_utils.classroom.assignment import BEGIN, END, assignment_version
 from course_utils.classroom.build import MARKER
-from course_utils.classroom.lesson import CHECKOUT, ClassroomError, fill, find_lessons, folded, read_lesson, solved
+from course_utils.classroom.lesson import CHECKOUT, ClassroomError, fill, find_lessons, read_lesson, solved
 from course_utils.classroom.student import student_version
 from course_utils.classroom.teacher import solved_version, teacher_version
 

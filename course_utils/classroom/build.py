@@ -92,7 +92,10 @@ def _other(part: str, lessons: Sequence[Lesson], folder: Path) -> str:
     if find_spec(name) is None:
         return "left out, this copy of the course has no such module"
     folder.mkdir()
-    import_module(name).build(lessons, folder)
+    try:
+        import_module(name).build([lesson.path for lesson in lessons], folder)
+    except ModuleNotFoundError as error:
+        raise ClassroomError(f"{part} need the package {error.name}, which is not installed here.") from error
     return f"{sum(path.is_file() for path in folder.rglob('*'))} files"
 
 
@@ -104,7 +107,7 @@ def write(notebook: NotebookNode, path: Path) -> None:
 
 
 def write_all(lessons: Sequence[Lesson], folder: Path, version: Callable[[Lesson], NotebookNode]) -> str:
-    """Writes one version of each lesson, under the lesson's own name so that links from one to the next still lead on."""
+    """Writes one version of each lesson under the lesson's own name: links from one to the next still lead on."""
     for lesson in lessons:
         write(version(lesson), folder / lesson.path.name)
     return f"{len(lessons)} lessons"

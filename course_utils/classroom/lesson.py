@@ -18,7 +18,8 @@ GUIDES = Path(__file__).parent / "guide"
 TITLE = re.compile(r"^# (?P<number>\d\d) · (?P<title>.+)$", flags=re.MULTILINE)
 TIME = re.compile(r"\*\*Time\*\* about (\d+) minutes")
 HEADING = re.compile(
-    r"^### Exercise (?P<number>\d+\.\d+) · (?P<title>.+?) \((?P<minutes>\d+) minutes, (?:difficulty )?(?P<dots>[●○]{3})\)$",
+    r"^### Exercise (?P<number>\d+\.\d+) · (?P<title>.+?) "
+    r"\((?P<minutes>\d+) minutes, (?:difficulty )?(?P<dots>[●○]{3})\)$",
     flags=re.MULTILINE,
 )
 CHECK = re.compile(r"(?P<name>\w+) = check\.(?P=name)\((?P=name)\)\.function")

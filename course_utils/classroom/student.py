@@ -36,5 +36,6 @@ def student_version(lesson: Lesson, hints: bool = True, badges: bool = False) ->
     if not badges:
         first.source = BADGES.sub("", first.source)
     away = "The solutions are" if hints else "The hints and the solutions are"
-    first.source += f"\n\n**Version for the class.** {away} with your teacher. The outputs are cleared: there is something to predict."
+    first.source += f"\n\n**Version for the class.** {away} with your teacher. "
+    first.source += "The outputs are cleared: there is something to predict."
     return notebook

@@ -142,12 +142,13 @@ def _about(lesson: Lesson) -> str:
 
 def _mistakes(exercise: Exercise) -> str:
     """The note at an exercise: what its checks know by name, with the first hint that a learner gets."""
+    example = exercise.functions[0]
+    slug = next(iter(EXERCISES[example].mistakes))
     parts = [
         f"#### For the teacher: exercise {exercise.number}",
         f"{exercise.minutes} minutes, difficulty {exercise.dots}. These are the misconceptions that the check knows by "
         "name, with the first hint that it gives. A second failure of the same kind brings the next hint; "
-        f'`check.explain("{next(iter(EXERCISES[exercise.functions[0]].mistakes))}", "{exercise.functions[0]}")` tells the '
-        "longer story of one.",
+        f'`check.explain("{slug}", "{example}")` tells the longer story of one.',
     ]
     for name in exercise.functions:
         rows = [f"| `{slug}` | {_plain(mistake.hints[0])} |" for slug, mistake in EXERCISES[name].mistakes.items()]
