@@ -106,11 +106,15 @@ def write(notebook: NotebookNode, path: Path) -> None:
     nbformat.write(notebook, path)
 
 
+def _count(things: Sequence, name: str) -> str:
+    return f"{len(things)} {name}{'' if len(things) == 1 else 's'}"
+
+
 def write_all(lessons: Sequence[Lesson], folder: Path, version: Callable[[Lesson], NotebookNode]) -> str:
     """Writes one version of each lesson under the lesson's own name: links from one to the next still lead on."""
     for lesson in lessons:
         write(version(lesson), folder / lesson.path.name)
-    return f"{len(lessons)} lessons"
+    return _count(lessons, "lesson")
 
 
 def write_assignments(lessons: Sequence[Lesson], folder: Path, hints: bool = True) -> str:
@@ -122,7 +126,7 @@ def write_assignments(lessons: Sequence[Lesson], folder: Path, hints: bool = Tru
     (folder / "nbgrader_config.py").write_text(CONFIGURATION, encoding="utf-8")
     without = [lesson.number for lesson in lessons if not lesson.exercises]
     nothing = f"; {' and '.join(without)} without exercises to grade" if without else ""
-    return f"{len(with_exercises)} assignments{nothing}"
+    return f"{_count(with_exercises, 'assignment')}{nothing}"
 
 
 def check_folder(folder: Path, force: bool = False) -> None:
