@@ -45,8 +45,8 @@ class PretrainedBert:
 
     @cached_property
     def bert(self) -> Bert:
-        """Our encoder with the same weights, copied at the first use."""
-        return Bert.from_huggingface(self.hf_model)
+        """Our encoder with the same weights, held once in memory: what changes them in one changes them in the other."""
+        return Bert.from_huggingface(self.hf_model, copy=False)
 
 
 def load_bert(name: str | Path | None = None) -> PretrainedBert:
