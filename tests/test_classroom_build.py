@@ -9,6 +9,7 @@ import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 
 import nbformat
 import pytest
@@ -318,6 +319,32 @@ def test_nbgrader_makes_the_release_and_grades_with_the_checks(nbgrader):
     with open(nbgrader.course / "grades.csv", encoding="utf-8") as file:
         grades = {row["student_id"]: (float(row["score"]), float(row["max_score"])) for row in csv.DictReader(file)}
     assert grades == {"none": (0, 16), "two": (8, 16), "all": (16, 16)}
+
+
+# --- slides and worksheets: other modules make them ---------------------------------------------
+
+
+def test_slides_and_worksheets_get_the_lessons_and_a_folder(tmp_path, monkeypatch):
+    def make(lessons, folder):
+        (folder / "page.html").write_text(" ".join(path.stem for path in lessons), encoding="utf-8")
+
+    monkeypatch.setattr("course_utils.classroom.build.find_spec", lambda name: True)
+    monkeypatch.setattr("course_utils.classroom.build.import_module", lambda name: SimpleNamespace(build=make))
+    assert build("--lessons", "3", "01", "--only", "worksheets", "slides", "--output", tmp_path / "class") == 0
+    for part in ("slides", "worksheets"):
+        page = tmp_path / "class" / part / "page.html"
+        assert page.read_text(encoding="utf-8") == "01_attention_by_hand 03_masks"
+
+
+def test_a_missing_package_of_theirs_is_a_sentence(tmp_path, monkeypatch, capsys):
+    def make(lessons, folder):
+        raise ModuleNotFoundError("No module named 'weasyprint'", name="weasyprint")
+
+    monkeypatch.setattr("course_utils.classroom.build.find_spec", lambda name: True)
+    monkeypatch.setattr("course_utils.classroom.build.import_module", lambda name: SimpleNamespace(build=make))
+    assert build("--lessons", "01", "--only", "worksheets", "--output", tmp_path / "class") == 2
+    assert capsys.readouterr().err == "worksheets need the package weasyprint, which is not installed here.\n"
+    assert not (tmp_path / "class").exists()
 
 
 # --- the folder, and bad input -----------------------------------------------------------------
