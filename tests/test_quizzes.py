@@ -20,7 +20,8 @@ lessons = pytest.mark.parametrize("name", NOTEBOOKS)
 
 QUESTION = re.compile(r"\*\*Question (\d+)\.\*\* (.+?)\n\n((?:<details>.+</details>)+)", flags=re.DOTALL)
 OPTION = re.compile(
-    r"<details><summary>([A-D])\. (\S[^\n]*)</summary>\n\n\*\*(Right|Not this one)\.\*\* (\S.*?)\n\n</details>\n?",
+    r"<details><summary>([A-D])\. (\S[^\n]*)</summary>\n\n"
+    r"\*\*(Right|Not this one)\.\*\* (\S(?:(?!</?details|</?summary).)*)\n\n</details>\n?",
     flags=re.DOTALL,
 )
 
@@ -95,11 +96,10 @@ def test_a_summary_needs_no_mathematics_and_no_quiz_a_script(name):
     assert source.count("<details>") == source.count("</details>")
     assert not re.search(r"<script|<iframe|<style|javascript:|\son\w+=", source, flags=re.IGNORECASE)
     for _, _, options in questions(name):
-        for _, option, _, reason in options:
+        for _, option, _, _ in options:
             # Markdown and formulas are not rendered inside <summary>; a few marks of HTML are.
             assert not re.search(r"[$`]|\*\*", option), option
             assert not re.search(r"<(?!/?(?:code|sub|sup|i|em)>)", option), option
-            assert "<details" not in reason and "<summary" not in reason
 
 
 @lessons
@@ -142,6 +142,7 @@ def test_the_reader_reads_a_question():
         ("<summary>B. 4</summary>\n\n", "<summary>B. 4</summary>\n"),  # without it, no Markdown inside
         ("see.\n\n</details>", "see.\n</details>"),
         ("see.\n\n</details>", "see.\n\n"),
+        ("side.\n\n</details>", "side.\n\n"),
         ("</details>\n<details>", "</details>\nA word between.\n<details>"),
         ("<summary>A. 22</summary>", "<summary>22</summary>"),
         ("see.\n\n</details>", "see.\n\n</details>\n\nA word after the last."),
