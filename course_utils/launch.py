@@ -130,7 +130,7 @@ def lesson_name(lesson: str, checkout: Path = CHECKOUT) -> str:
     """
     names = sorted(path.stem for path in (checkout / "notebooks").glob("[0-9]*.ipynb"))
     for name in names:
-        if lesson in (name, f"{name}.ipynb", name[:2], name[:2].lstrip("0")):
+        if lesson in (name, f"{name}.ipynb", name[:2], str(int(name[:2]))):
             return name
     raise ValueError(f"lesson={lesson!r}: expected a number from 00 to {len(names) - 1:02} or one of {names}")
 
