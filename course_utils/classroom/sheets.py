@@ -77,16 +77,16 @@ def lookup(title: str, steps: int, divisor: float, printed: str = "") -> Table:
     return Table(title, ["larger", "smaller"], [f"$n = {i}$" for i in range(steps)], given(pairs, 3), printed)
 
 
-def powers(exponents: Tensor) -> Table:
+def powers(exponents: Tensor, digits: int) -> Table:
     """A table of the powers of e that a step needs."""
     exponents = torch.unique(exponents.flatten()).flip(0)
     columns = [written(value, 2).removesuffix(".00") for value in exponents]
-    return Table("Powers of $e$", columns, ["$e$ to this power"], given(exponents.exp()[None], 4))
+    return Table("Powers of $e$", columns, ["$e$ to this power"], given(exponents.exp()[None], digits))
 
 
 FEATURES = ["feature 1", "feature 2"]
-DISTANCE = r"softmax forgets all but their difference. Let $n$ be the larger dot product minus the smaller one. "
-PAIR = "Look up the pair for your $n$; the larger weight belongs to the larger dot product."
+DIFFERENCE = "Softmax sees only their difference. Let $n$ be the larger one minus the smaller one. "
+PAIR = "Look up the pair of weights for your $n$; the larger weight belongs to the larger number."
 
 
 # --- 01 ----------------------------------------------------------------------------------------
@@ -99,20 +99,27 @@ def attention_by_hand() -> Sheet:
         Table("$X$: the tokens", FEATURES, ["$x_1$", "$x_2$"], given(two.x)),
         Table("$W_Q$", ["to 1", "to 2"], ["from 1", "from 2"], given(two.w_q)),
         Table("$W_K$ and $W_V$", ["to 1", "to 2"], ["from 1", "from 2"], given(two.w_k)),
+        lookup("Weights for a difference $n$", 6, math.sqrt(2), "The two weights for a difference n"),
     ]
-    pairs = lookup("The two weights for a difference $n$", 6, math.sqrt(2), "The two weights for a difference n")
     steps = [
-        Step("What is given", "The two tokens of the lesson, one in each row, and three small matrices.", matrices),
+        Step(
+            "What is given",
+            "The two tokens of the lesson, one in each row; three small matrices; and a list of weights for step 3, "
+            r"which has divided $n$ by $\sqrt{d_k} = \sqrt{2}$ already.",
+            matrices,
+        ),
         *one_attention(two.x, two, "", {"q": "Q: what", "k": "K: how", "v": "V: what", "dots": "Dot products"}),
         Step(
-            "The same table of weights serves both parts",
-            r"Each line has divided $n$ by $\sqrt{d_k} = \sqrt{2}$ already.",
-            [pairs],
+            "The same without rounding",
+            r"A third stays a third on paper. Write $r$ for $e^{1 / \sqrt{2}}$, and each weight as a fraction. "
+            "(The larger weight is $r$ times the smaller one if $n$ is 1.)",
+            [Table("Weights, exact", ["on $x_1$", "on $x_2$"], ["$x_1$", "$x_2$"], exact_weights(two))],
+            "with $r = 2.028$ the fractions give the decimals of step 3.",
         ),
         Step(
             "Part 2: two new tokens",
-            "The matrices stay as they are. Before you begin: will $x_1$ look more at itself or at $x_2$? "
-            "Can the first feature of $b_1$ be 2, as it is in $x_1$?",
+            "The matrices and the list of weights stay as they are. Before you begin: will $x_1$ look more at itself "
+            "or at $x_2$? Can the first feature of $b_1$ be 2, as it is in $x_1$?",
             [Table("$X$: the new tokens", FEATURES, ["$x_1$", "$x_2$"], given(new_x))],
         ),
         *one_attention(new_x, two, "Part 2, ", {"qkv": "Step 1", "dots": "Step 2: dot", "weights": "Step 3: weights"}),
@@ -123,6 +130,13 @@ def attention_by_hand() -> Sheet:
         "pencil sheet. You need no calculator.",
         steps,
     )
+
+
+def exact_weights(two: examples.TwoTokens) -> list[list[Box]]:
+    """The weights of lesson 01 as fractions; r is e^(1/sqrt 2)."""
+    fractions = {0: "1/2", 1: "r / (1 + r)", -1: "1 / (1 + r)"}
+    dots = (two.x @ two.w_q) @ (two.x @ two.w_k).T
+    return [[Box(fractions[int(mine - other)]) for mine, other in ((a, b), (b, a))] for a, b in dots.tolist()]
 
 
 def one_attention(x: Tensor, two: examples.TwoTokens, part: str, printed: dict[str, str]) -> list[Step]:
@@ -154,7 +168,7 @@ def one_attention(x: Tensor, two: examples.TwoTokens, part: str, printed: dict[s
         ),
         Step(
             f"{part}steps 2 and 3: dot products and weights".capitalize(),
-            r"Compare each query with each key: $q_i \cdot k_j$. Then the weights: " + DISTANCE + PAIR,
+            r"Compare each query with each key by their dot product, $q_i \cdot k_j$. " + DIFFERENCE + PAIR,
             [Table("Row looks at column", names, ["$x_1$", "$x_2$"], rows, printed["dots"])],
             "the two weights of a row sum to 1.",
         ),
@@ -223,10 +237,10 @@ def the_sky_is_blue() -> Sheet:
         steps.append(
             Step(
                 f"Step {number + 2}: the row of {words[i]}",
-                r"Softmax forgets a constant, so subtract the largest score first. Then divide by $\sqrt{64} = 8$, look up "
-                "the powers, add them, and divide each by the sum: $w_{j} = e^{s_j} / (e^{s_1} + e^{s_2} + e^{s_3} + "
+                r"Softmax forgets a constant, so subtract the largest score first. Then divide by $\sqrt{64} = 8$, "
+                "look up the powers, add them, and divide each by the sum: $w_{j} = e^{s_j} / (e^{s_1} + e^{s_2} + e^{s_3} + "
                 "e^{s_4})$. Round line 2 to two decimals.",
-                [Table(f"{words[i]} looks at", [*words, "sum"], rows, entries), powers(divided)],
+                [Table(f"{words[i]} looks at", [*words, "sum"], rows, entries), powers(divided, 4)],
                 "the four weights sum to 1. Rounded to two decimals, they may miss it by 0.01.",
                 lines=2,
             )
@@ -272,7 +286,7 @@ def multi_head_attention() -> Sheet:
         steps.append(
             Step(
                 f"Step {h + 1}: head {h}",
-                r"A score is query times key, one product. " + DISTANCE + PAIR
+                "A score is query times key, one product. " + DIFFERENCE + PAIR
                 if h == 0
                 else "The same with the second column of each.",
                 [
@@ -298,8 +312,8 @@ def multi_head_attention() -> Sheet:
         ),
         Step(
             "Step 4: cut six features into two heads",
-            "Each number tells its address: the tens digit is the token, the ones digit is the feature. Every head gets "
-            "three features of all four tokens.",
+            "Each number tells its address: the tens digit is the token, the ones digit is the feature. Every head "
+            "gets three features of all four tokens.",
             [
                 Table("Before", [f"f {j}" for j in range(6)], rows, given(address), "Addresses"),
                 *(
@@ -312,8 +326,8 @@ def multi_head_attention() -> Sheet:
         Step(
             "Step 5: the tempting line, and the way back",
             "First: view(2, 4, 3) reads the numbers row by row, as they lie in memory, and never moves one. What "
-            "does its head 0 hold? Then: reshape(4, 6) of your two right heads, without a transpose, reads head 0 row by "
-            "row, then head 1. What comes out?",
+            "does its head 0 hold? Then: reshape(4, 6) of your two right heads, without a transpose, reads head 0 "
+            "row by row, then head 1. What comes out?",
             [
                 Table(
                     "Head 0 after view",
@@ -355,8 +369,8 @@ def word_order() -> Sheet:
     steps = [
         Step(
             "Step 1: where the hands stand",
-            r"For $d_{model} = 4$ there are two hands. Hand 0 turns by $\omega_0 = 1 / 10000^{0/4}$ with each word, hand 1 by "
-            r"$\omega_1 = 1 / 10000^{2/4}$. Work out both speeds, then each angle: speed times position, in radians.",
+            r"For $d_{model} = 4$ there are two hands. Hand 0 turns by $\omega_0 = 1 / 10000^{0/4}$ with each word, "
+            r"hand 1 by $\omega_1 = 1 / 10000^{2/4}$. Work out both speeds, then each angle: speed times position, in radians.",
             [
                 Table("Speed", ["speed"], [r"$\omega_0$", r"$\omega_1$"], [[Box("1")], [Box("1/100")]]),
                 Table(
@@ -369,8 +383,8 @@ def word_order() -> Sheet:
         ),
         Step(
             "Step 2: the table",
-            "Write the sine and the cosine of each angle, four decimals. Hand 0: look them up. Hand 1: the sine of a small "
-            r"angle $a$ is close to $a$, and its cosine close to $1 - a^2 / 2$. Radians, not degrees.",
+            "Write the sine and the cosine of each angle, four decimals. Hand 0: look them up. Hand 1: the sine of a "
+            r"small angle $a$ is close to $a$, and its cosine close to $1 - a^2 / 2$. Radians, not degrees.",
             [
                 Table("To look up", ["1", "2", "3"], ["sine of", "cosine of"], given(fast, 4)),
                 Table(
@@ -476,8 +490,8 @@ def add_norm_feed_forward() -> Sheet:
         ),
         Step(
             "Step 2: norm",
-            r"For each token: the mean of its two features; the variance, which is the mean of the squared distances from "
-            r"it; its root; then $(x - mean) / \sqrt{variance}$. (The tiny eps under the root is left out here.)",
+            r"For each token: the mean of its two features; the variance, which is the mean of the squared distances "
+            r"from it; its root; then $(x - mean) / \sqrt{variance}$. (The tiny eps under the root is left out here.)",
             [norm_table("Norm", tokens, added)],
             "the two results of a token sum to 0. With two features, which numbers can come out at all?",
             lines=3,
@@ -571,7 +585,8 @@ def the_decoder() -> Sheet:
     vocabulary = ["start", "nǐ", "hǎo", "end"]
     w_vocabulary = torch.tensor([[0, 1, -1, -1], [0, -1, 1, 0]], dtype=torch.float64)
     scores = y @ w_vocabulary
-    after = ["after start", "after start nǐ"]
+    after = ["start", "start nǐ"]
+    inputs = [f"${name}$, {part}" for name in "XQKV" for part in (1, 2)]
     hidden_key = "\N{EN DASH}"  # a pencil writes nothing where the mask hides
     self_entries = [[Box(written(self_weights[0, 0], 2)), hidden_key], boxes(self_weights, 2)[1]]
     sums = scores.exp().sum(dim=-1, keepdim=True)
@@ -581,20 +596,17 @@ def the_decoder() -> Sheet:
             "The decoder is fed two tokens, start and nǐ (you), with the numbers of lesson 01. The memory is what the "
             "encoder gave out. All matrices are those of lessons 01 and 06.",
             [
-                Table("$X$", FEATURES, fed, given(two.x)),
-                Table("$Q$", FEATURES, fed, given(query)),
-                Table("$K$", FEATURES, fed, given(key)),
-                Table("$V$", FEATURES, fed, given(value)),
+                Table("The two tokens", inputs, fed, given(torch.cat([two.x, query, key, value], dim=1))),
+                lookup("Weights for $n$", 3, math.sqrt(2)),
                 Table("Memory $M$", FEATURES, sources, given(memory), "The memory"),
                 Table("$W_Q$", ["to 1", "to 2"], ["from 1", "from 2"], given(two.w_q)),
                 Table("$W_K$ and $W_V$", ["to 1", "to 2"], ["from 1", "from 2"], given(two.w_k)),
-                lookup("Weights for a difference $n$", 3, math.sqrt(2)),
             ],
         ),
         Step(
             "Step 1: masked self-attention",
             "The start symbol may look at itself only, nǐ at both. Weights, then outputs, two decimals. "
-            r"($n$ is the larger dot product minus the smaller one; the list above has divided it by $\sqrt{2}$.)",
+            r"($n$ is the larger dot product minus the smaller one; the list has divided it by $\sqrt{2}$ already.)",
             [
                 Table("Weights", ["on start", "on nǐ"], fed, self_entries),
                 Table("Output", FEATURES, fed, boxes(attended, 2)),
@@ -603,8 +615,8 @@ def the_decoder() -> Sheet:
         ),
         Step(
             "Step 2: swap, add, norm",
-            r"$W_O$ swaps the two features of the output. Add $X$. Then the norm: with two features the larger one becomes "
-            r"1, the smaller one $-1$.",
+            r"$W_O$ swaps the two features of the output. Add $X$. Then the norm: with two features the larger one "
+            r"becomes 1, the smaller one $-1$.",
             [
                 Table("Swapped", FEATURES, fed, boxes(attended @ swap, 2), "self-attention: output"),
                 Table("Plus $X$", FEATURES, fed, boxes(first, 2)),
@@ -614,7 +626,7 @@ def the_decoder() -> Sheet:
         Step(
             "Step 3: cross-attention",
             r"The queries come from the decoder, $H W_Q$; keys and values from the memory, $M W_K$ and $M W_V$. Dot "
-            r"products, then the weights from the list: " + PAIR,
+            r"products, then the weights. " + PAIR,
             [
                 Table("$H W_Q$", FEATURES, fed, boxes(h_query)),
                 Table("$M W_K = M W_V$", FEATURES, sources, boxes(m_key)),
@@ -623,7 +635,6 @@ def the_decoder() -> Sheet:
                 Table("Output", FEATURES, fed, boxes(crossed, 2), "Cross-attention: output"),
             ],
             "one row of weights for each target token, one column for each source token. Rows sum to 1.",
-            lines=2,
         ),
         Step(
             "Step 4: swap and double, add, norm",
@@ -648,17 +659,17 @@ def the_decoder() -> Sheet:
         ),
         Step(
             "Step 6: the next token",
-            r"Multiply $Y$ with the matrix of the vocabulary (hǎo means good). Look up the powers of $e$, add up each row, "
-            "and divide each power by the sum. Two decimals.",
+            r"Multiply $Y$ with the matrix of the vocabulary (hǎo means good). Look up the powers of $e$, add up each "
+            "row, and divide each power by the sum. Two decimals.",
             [
                 Table("The matrix", vocabulary, FEATURES, given(w_vocabulary), "The matrix of the vocabulary"),
-                powers(scores.round()),
-                Table("Scores", vocabulary, after, boxes(scores)),
+                powers(scores.round(), 3),
+                Table("Scores after ...", vocabulary, after, boxes(scores)),
                 Table(
                     "Powers of $e$, and their sum",
                     [*vocabulary, "sum"],
                     after,
-                    [a + b for a, b in zip(boxes(scores.exp(), 4), boxes(sums, 4), strict=True)],
+                    [a + b for a, b in zip(boxes(scores.exp(), 3), boxes(sums, 3), strict=True)],
                 ),
                 Table(
                     "Probability of the next token",

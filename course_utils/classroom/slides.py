@@ -27,7 +27,8 @@ from course_utils.classroom._files import expect_lessons, make_folder, read_less
 
 HERE = Path(__file__).parent
 WIDTH, HEIGHT = 1280, 720
-FULL = 630  # what fits on a slide, in pixels
+HIGHEST_PICTURE = 430  # as in slides.css; leaves room for a sentence or two
+FULL = 615  # what fits on a slide, in pixels
 LETTERS, CODE_LETTERS = 88, 112  # on one line
 
 
@@ -70,7 +71,10 @@ INDEX = """<!DOCTYPE html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Attention, by Hand: slides</title>
-<style>body {{ font: 1.2em/1.5 sans-serif; color: #1a1a1a; background: #fff; margin: 2em }} a {{ color: #0b5394 }}</style>
+<style>
+body {{ font: 1.2em/1.5 sans-serif; color: #1a1a1a; background: #fff; margin: 2em }}
+a {{ color: #0b5394 }}
+</style>
 </head>
 <body>
 <main>
@@ -177,48 +181,46 @@ def title_of(notebook: NotebookNode, name: str) -> str:
 
 def arranged(notebook: NotebookNode) -> NotebookNode:
     """A notebook of the same content in smaller cells, each marked as slide, subslide, fragment or "-"."""
-    cells, shown, heading = [], [], None
+    pages: list[list[Block]] = []
+    heading = None  # of the slide that is being filled
     for block in blocks(notebook):
-        if block.kind == "title" or block.starts == "slide":
-            heading = None
-        starts = block.starts
-        if starts == "subslide" and shown and all(b.kind == "heading" for b in shown):
-            starts = "-"  # a heading does not stand alone
-        moved = []
-        if starts == "-" and shown and sum(b.height for b in shown) + block.height > FULL:
-            starts = "subslide"
-            last = shown[-1]
-            together = last.height + block.height <= FULL - 30
-            if block.kind == "code" and last.kind == "text" and len(shown) > 1 and together:
-                moved = [cells.pop()]  # the sentence that leads to the code goes with it
-                shown = [last]
-        if starts != "-" or not cells:
-            shown = [b for b in shown if moved]
-            head = [_where(heading)] if heading and starts == "subslide" and block.kind != "heading" else []
-            together = [*(b.cell for b in head), *moved, block.cell]
-            for cell in together:
-                cell.metadata.slideshow = {"slide_type": "-"}
-            together[0].metadata.dense = block.cell.metadata.get("dense", False)
-            together[0].metadata.slideshow = {"slide_type": starts if cells else "slide"}
-            cells += together
-            shown = [*head, *shown, block]
-        else:
-            asked = any(b.kind == "output" for b in shown)
-            continues = block.kind == "text" and shown[-1].kind == "text"
-            fragment = block.kind == "output" or (asked and not continues)
-            block.cell.metadata.slideshow = {"slide_type": "fragment" if fragment else "-"}
-            cells.append(block.cell)
-            shown.append(block)
-        if block.kind == "heading" and block.starts == "slide":
-            heading = block.cell.source.lstrip("# ")
-    arranged = NotebookNode(notebook | {"cells": cells, "metadata": NotebookNode(notebook.metadata)})
-    arranged.metadata.pop("widgets", None)
-    return arranged
+        page = pages[-1] if pages else []
+        only_headings = all(other.kind == "heading" for other in page)
+        full = sum(other.height for other in page) + block.height > FULL
+        if page and not full and (block.starts == "-" or (block.starts == "subslide" and only_headings)):
+            page.append(block)
+            continue
+        new = [block]
+        leads = block.starts == "-" and block.kind == "code" and len(page) > 1 and page[-1].kind == "text"
+        if leads and page[-1].height + block.height <= FULL - 40:
+            new.insert(0, page.pop())  # the sentence that leads to the code goes with it
+        new[0].starts = block.starts if block.starts == "slide" or not pages else "subslide"
+        if new[0].starts == "slide":
+            heading = block.cell.source.lstrip("# ") if block.kind == "heading" else None
+        elif heading and block.kind != "heading":
+            new[0].starts, new = "-", [_where(heading), *new]
+        pages.append(new)
+    cells = [cell for page in pages for cell in marked(page)]
+    metadata = NotebookNode({key: value for key, value in notebook.metadata.items() if key != "widgets"})
+    return NotebookNode(notebook | {"cells": cells, "metadata": metadata})
+
+
+def marked(page: list[Block]) -> list[NotebookNode]:
+    """The cells of one slide. Outputs come after a key press, and what is said about them after a further one."""
+    answered = False
+    for n, block in enumerate(page):
+        kind = block.starts if n == 0 else "-"
+        if n and (block.kind == "output" or (answered and (block.kind, page[n - 1].kind) != ("text", "text"))):
+            kind = "fragment"
+        answered = answered or block.kind == "output"
+        block.cell.metadata.slideshow = {"slide_type": kind}
+    page[0].cell.metadata.dense = any(block.cell.metadata.get("dense") for block in page)
+    return [block.cell for block in page]
 
 
 def _where(heading: str) -> Block:
     """The small line that says which section a slide below the first belongs to."""
-    return Block("heading", new_markdown_cell(f'<div class="where">\n\n{heading}\n\n</div>'), 36)
+    return Block("heading", new_markdown_cell(f'<div class="where">\n\n{heading}\n\n</div>'), 36, "subslide")
 
 
 def blocks(notebook: NotebookNode) -> Iterator[Block]:
@@ -267,13 +269,13 @@ def text_blocks(cell: NotebookNode) -> Iterator[Block]:
     if "quiz" in cell.metadata.get("tags", []) and not source.startswith("#"):
         yield Block("text", new_markdown_cell(source), text_height(source), "subslide")
         return
-    for source in paragraphs(source):
-        marks = len(source) - len(source.lstrip("#"))
+    for paragraph in paragraphs(source):
+        marks = len(paragraph) - len(paragraph.lstrip("#"))
         kind = "title" if marks == 1 else "heading" if marks else "text"
         starts = "slide" if marks in (1, 2) else "-"
-        if marks == 3 or source.startswith(("**Predict", "By the end you can")):
+        if marks == 3 or paragraph.startswith(("**Predict", "By the end you can")):
             starts = "subslide"
-        for n, part in enumerate(halves(source)):
+        for n, part in enumerate(halves(paragraph)):
             yield Block(kind, new_markdown_cell(part), text_height(part), starts if n == 0 else "-")
 
 
@@ -355,7 +357,7 @@ def output_size(output: NotebookNode) -> tuple[float, float]:
         width, height = struct.unpack(">II", b64decode(data["image/png"])[16:24])
         width = output.metadata.get("image/png", {}).get("width", width)
         height *= width / struct.unpack(">I", b64decode(data["image/png"])[16:20])[0]
-        shrink = min(1, 500 / height, 1180 / width)
+        shrink = min(1, HIGHEST_PICTURE / height, 1180 / width)
         return width * shrink, height * shrink + 12
     plain = output.get("text") or data.get("text/plain", "")
     lines = plain.rstrip("\n").split("\n")

@@ -65,7 +65,7 @@ table { border-collapse: collapse; } caption { text-align: left; font-weight: bo
 th { font-weight: normal; padding: 0.2rem 0.6rem; text-align: left; } thead th { border-bottom: 1px solid #767676; }
 td { padding: 0.2rem 0.5rem; text-align: center; }
 td.box { border: 2px solid #1a1a1a; padding: 0; height: 2.1rem; min-width: 4rem; font-weight: bold; }
-td.box input { font: inherit; width: 4.2rem; height: 2.1rem; border: 0; text-align: center; background: #fff; color: #1a1a1a; }
+td.box input { font: inherit; width: 4.2rem; height: 2.1rem; border: 0; text-align: center; color: inherit; }
 input:focus-visible { outline: 3px solid #0b5394; }
 .sums { border-bottom: 1px dotted #767676; height: 1.6rem; }
 @media print { body { margin: 0; max-width: none; font-size: 10pt; } section { break-inside: avoid; } }
@@ -111,8 +111,8 @@ def _table_html(table: Table, answers: bool) -> str:
                 label = _spoken(f"{table.title}, {row}, {column}")
                 cells.append(f'<td class="box"><input aria-label="{label}"></td>')
         rows.append(f'<tr><th scope="row">{_rich(row)}</th>{"".join(cells)}</tr>')
-    caption, body = _rich(table.title), "\n".join(rows)
-    return f"<table>\n<caption>{caption}</caption>\n<thead><tr><td></td>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table>"
+    head, body = f"<thead><tr><td></td>{head}</tr></thead>", "\n".join(rows)
+    return f"<table>\n<caption>{_rich(table.title)}</caption>\n{head}\n<tbody>\n{body}\n</tbody>\n</table>"
 
 
 def _rich(text: str) -> str:
@@ -133,7 +133,8 @@ def _spoken(text: str) -> str:
 # --- PDF ---------------------------------------------------------------------------------------
 
 WIDTH, HEIGHT, MARGIN = 595.3, 841.9, 42.0  # A4, in points
-BOX_ROW, GIVEN_ROW, SMALLEST_BOX = 21.0, 14.5, 44.0
+GIVEN_ROW, SMALLEST_BOX = 14.5, 44.0
+BOX_ROWS = (32.0, 29.0, 26.0, 23.0, 21.0)  # heights of a row of boxes: the largest that needs no further page
 TEXT, SMALL = 9.5, 8.5
 SETTINGS = {"font.family": "DejaVu Sans", "pdf.fonttype": 42, "mathtext.fontset": "dejavusans"}
 _renderer = RendererAgg(10, 10, 72 * 8)
@@ -163,8 +164,8 @@ def wrapped(text: str, size: float, width: float) -> Iterator[list[tuple[float, 
 class Layout:
     """Where everything stands: for each page its boxes, and what is to be drawn. The answers change nothing in it."""
 
-    def __init__(self, sheet: Sheet, answers: bool):
-        self.answers = answers
+    def __init__(self, sheet: Sheet, answers: bool, box_row: float = BOX_ROWS[-1]):
+        self.answers, self.box_row = answers, box_row
         self.pages: list[list] = [[]]
         self.boxes: list[tuple] = []  # (page, x, y, width, height)
         self.y = HEIGHT - MARGIN
@@ -193,7 +194,7 @@ class Layout:
         """One step, on the next page if it does not fit on this one."""
         rows = list(side_by_side(step.tables))
         high = 22 + 12.5 * len(list(wrapped(step.text, TEXT, WIDTH - 2 * MARGIN))) + 16 * step.lines
-        high += sum(max(table_size(table)[1] for table in row) + 7 for row in rows) + (13 if step.check else 0)
+        high += sum(map(self.height_of, rows)) + (13 if step.check else 0)
         if self.y - high < MARGIN + 14:
             self.pages.append([])
             self.y = HEIGHT - MARGIN
@@ -204,13 +205,20 @@ class Layout:
             x = MARGIN
             for table in row:
                 self.table(table, x)
-                x += table_size(table)[0] + 22
-            self.y -= max(table_size(table)[1] for table in row) + 7
+                x += table_width(table) + 22
+            self.y -= self.height_of(row)
         for _ in range(step.lines):
             self.y -= 16
             self.line(MARGIN, self.y, WIDTH - MARGIN, linestyle=":", color="0.45")
         if step.check:
             self.write(f"Check: {step.check}", SMALL, drop=13)
+
+    def row_height(self, table: Table) -> float:
+        return self.box_row if any(isinstance(entry, Box) for row in table.entries for entry in row) else GIVEN_ROW
+
+    def height_of(self, tables: list[Table]) -> float:
+        """Of tables side by side."""
+        return max(40 + self.row_height(table) * len(table.rows) for table in tables)
 
     def table(self, table: Table, x: float):
         """One table, its upper left corner at ``x`` and where the text has come to."""
@@ -223,7 +231,7 @@ class Layout:
             place += width
         self.line(x + first, y - 16, place, color="0.45")
         y -= 17
-        high = row_height(table)
+        high = self.row_height(table)
         for row, entries in zip(table.rows, table.entries, strict=True):
             y -= high
             middle = y + high / 2 - 3 - self.y
@@ -249,24 +257,20 @@ def columns_of(table: Table) -> tuple[float, list[float]]:
         texts = [entry.answer if isinstance(entry, Box) else entry for entry in entries]
         smallest = SMALLEST_BOX if any(isinstance(entry, Box) for entry in entries) else 24.0
         needed = max(width_of(column, SMALL), *(width_of(text, TEXT, True) for text in texts if text), 0.0)
-        widths.append(max(smallest, needed + 8))
+        widths.append(max(smallest, needed + (12 if smallest == SMALLEST_BOX else 8)))
     return first, widths
 
 
-def row_height(table: Table) -> float:
-    return BOX_ROW if any(isinstance(entry, Box) for row in table.entries for entry in row) else GIVEN_ROW
-
-
-def table_size(table: Table) -> tuple[float, float]:
+def table_width(table: Table) -> float:
     first, widths = columns_of(table)
-    return max(first + sum(widths), width_of(table.title, SMALL, True)), 33 + row_height(table) * len(table.rows)
+    return max(first + sum(widths), width_of(table.title, SMALL, True))
 
 
 def side_by_side(tables: Iterable[Table]) -> Iterator[list[Table]]:
     """As many tables in a row as fit."""
     row, left = [], WIDTH - 2 * MARGIN
     for table in tables:
-        width = table_size(table)[0]
+        width = table_width(table)
         if row and width > left:
             yield row
             row, left = [], WIDTH - 2 * MARGIN
@@ -276,9 +280,16 @@ def side_by_side(tables: Iterable[Table]) -> Iterator[list[Table]]:
         yield row
 
 
+def laid_out(sheet: Sheet, answers: bool) -> Layout:
+    """On as few pages as possible, with boxes as large as these allow."""
+    layouts = [Layout(sheet, answers, box_row) for box_row in BOX_ROWS]
+    fewest = min(len(layout.pages) for layout in layouts)
+    return next(layout for layout in layouts if len(layout.pages) == fewest)
+
+
 def write_pdf(sheet: Sheet, answers: bool, path: Path) -> None:
     """The sheet as A4 pages."""
-    pages = Layout(sheet, answers).pages
+    pages = laid_out(sheet, answers).pages
     title = full_title(sheet, answers)
     with plt.rc_context(SETTINGS), PdfPages(path, metadata={"Title": title, "CreationDate": None}) as pdf:
         for number, page in enumerate(pages, start=1):
