@@ -7,7 +7,7 @@ lesson that shows the same numbers: a test compares the two.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -51,7 +51,7 @@ class Sheet:
 
     title: str
     introduction: str
-    steps: Sequence[Step] = field(default_factory=list)
+    steps: Sequence[Step]
 
 
 def written(value: float, digits: int = 0) -> str:
@@ -92,6 +92,14 @@ PAIR = "Look up the pair of weights for your $n$; the larger weight belongs to t
 # --- 01 ----------------------------------------------------------------------------------------
 
 
+FIRST_PART = {"q": "Q: what", "k": "K: how", "v": "V: what", "dots": "Dot products", "weights": "", "b": "b_"}
+SECOND_PART = dict.fromkeys("qkv", "Step 1") | {
+    "dots": "Step 2: dot",
+    "weights": "Step 3: weights",
+    "b": "Step 4: output",
+}
+
+
 def attention_by_hand() -> Sheet:
     two = examples.two_tokens()
     new_x = torch.tensor([[2, 0], [0, 1]], dtype=torch.float64)
@@ -108,7 +116,7 @@ def attention_by_hand() -> Sheet:
             r"which has divided $n$ by $\sqrt{d_k} = \sqrt{2}$ already.",
             matrices,
         ),
-        *one_attention(two.x, two, "", {"q": "Q: what", "k": "K: how", "v": "V: what", "dots": "Dot products"}),
+        *one_attention(two.x, two, "", FIRST_PART),
         Step(
             "The same without rounding",
             r"A third stays a third on paper. Write $r$ for $e^{1 / \sqrt{2}}$, and each weight as a fraction. "
@@ -122,7 +130,7 @@ def attention_by_hand() -> Sheet:
             "or at $x_2$? Can the first feature of $b_1$ be 2, as it is in $x_1$?",
             [Table("$X$: the new tokens", FEATURES, ["$x_1$", "$x_2$"], given(new_x))],
         ),
-        *one_attention(new_x, two, "Part 2, ", {"qkv": "Step 1", "dots": "Step 2: dot", "weights": "Step 3: weights"}),
+        *one_attention(new_x, two, "Part 2, ", SECOND_PART),
     ]
     return Sheet(
         "01 · Attention by hand",
@@ -144,19 +152,15 @@ def one_attention(x: Tensor, two: examples.TwoTokens, part: str, printed: dict[s
     q, k, v = x @ two.w_q, x @ two.w_k, x @ two.w_v
     dots = q @ k.T
     output, weights = scaled_dot_product_attention(q, k, v)
-    names = ["dot with $k_1$", "dot with $k_2$", "$n$", "weight on $x_1$", "weight on $x_2$"]
-    rows = [
-        [*(Box(written(dot)) for dot in dots[i]), Box(written(dots[i].max() - dots[i].min()))]
-        + [Box(written(weight, 3)) for weight in weights[i]]
-        for i in range(2)
-    ]
+    differences = dots.max(dim=1, keepdim=True).values - dots.min(dim=1, keepdim=True).values
+    tokens = ["$x_1$", "$x_2$"]
     projections = [
         Table(
             f"${big} = X W_{big}$",
             FEATURES,
             [f"${small}_1$", f"${small}_2$"],
             boxes(matrix),
-            printed.get(small, printed.get("qkv", "")),
+            printed[small],
         )
         for small, big, matrix in (("q", "Q", q), ("k", "K", k), ("v", "V", v))
     ]
@@ -169,7 +173,16 @@ def one_attention(x: Tensor, two: examples.TwoTokens, part: str, printed: dict[s
         Step(
             f"{part}steps 2 and 3: dot products and weights".capitalize(),
             r"Compare each query with each key by their dot product, $q_i \cdot k_j$. " + DIFFERENCE + PAIR,
-            [Table("Row looks at column", names, ["$x_1$", "$x_2$"], rows, printed["dots"])],
+            [
+                Table(
+                    "Row looks at column",
+                    ["dot with $k_1$", "dot with $k_2$", "$n$"],
+                    tokens,
+                    boxes(torch.cat([dots, differences], dim=1)),
+                    printed["dots"],
+                ),
+                Table("Weights", ["on $x_1$", "on $x_2$"], tokens, boxes(weights, 3), printed["weights"]),
+            ],
             "the two weights of a row sum to 1.",
         ),
         Step(
@@ -181,7 +194,7 @@ def one_attention(x: Tensor, two: examples.TwoTokens, part: str, printed: dict[s
                     FEATURES,
                     ["$b_1$", "$b_2$"],
                     boxes(output, 2),
-                    "Step 4: output" if part else "b_",
+                    printed["b"],
                 )
             ],
             "each feature lies between the two values' features, for it is an average of them.",
@@ -238,8 +251,8 @@ def the_sky_is_blue() -> Sheet:
             Step(
                 f"Step {number + 2}: the row of {words[i]}",
                 r"Softmax forgets a constant, so subtract the largest score first. Then divide by $\sqrt{64} = 8$, "
-                "look up the powers, add them, and divide each by the sum: $w_{j} = e^{s_j} / (e^{s_1} + e^{s_2} + e^{s_3} + "
-                "e^{s_4})$. Round line 2 to two decimals.",
+                "look up the powers, add them, and divide each by the sum: "
+                "$w_{j} = e^{s_j} / (e^{s_1} + e^{s_2} + e^{s_3} + e^{s_4})$. Round line 2 to two decimals.",
                 [Table(f"{words[i]} looks at", [*words, "sum"], rows, entries), powers(divided, 4)],
                 "the four weights sum to 1. Rounded to two decimals, they may miss it by 0.01.",
                 lines=2,
@@ -370,7 +383,8 @@ def word_order() -> Sheet:
         Step(
             "Step 1: where the hands stand",
             r"For $d_{model} = 4$ there are two hands. Hand 0 turns by $\omega_0 = 1 / 10000^{0/4}$ with each word, "
-            r"hand 1 by $\omega_1 = 1 / 10000^{2/4}$. Work out both speeds, then each angle: speed times position, in radians.",
+            r"hand 1 by $\omega_1 = 1 / 10000^{2/4}$. Work out both speeds, then each angle: speed times "
+            "position, in radians.",
             [
                 Table("Speed", ["speed"], [r"$\omega_0$", r"$\omega_1$"], [[Box("1")], [Box("1/100")]]),
                 Table(
@@ -492,7 +506,7 @@ def add_norm_feed_forward() -> Sheet:
             "Step 2: norm",
             r"For each token: the mean of its two features; the variance, which is the mean of the squared distances "
             r"from it; its root; then $(x - mean) / \sqrt{variance}$. (The tiny eps under the root is left out here.)",
-            [norm_table("Norm", tokens, added)],
+            [norm_table("Norm", tokens, added, "after the first add & norm")],
             "the two results of a token sum to 0. With two features, which numbers can come out at all?",
             lines=3,
         ),
@@ -524,7 +538,7 @@ def add_norm_feed_forward() -> Sheet:
         Step(
             "Step 5: norm again",
             "This is what the layer gives out.",
-            [norm_table("Norm", tokens, second)],
+            [norm_table("Norm", tokens, second, "after the second add & norm")],
             "compare with step 2. What has the norm kept of the numbers before it?",
             lines=2,
         ),

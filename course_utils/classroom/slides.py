@@ -46,6 +46,9 @@ def build(lessons: Iterable[Path | str], folder: Path | str) -> list[Path]:
     """
     lessons = expect_lessons(lessons)
     notebooks = {path.stem: read_lesson(path) for path in lessons}
+    for path in lessons:
+        if not any(blocks(notebooks[path.stem])):
+            raise ValueError(f"lessons: {path} has nothing to show")
     sources = _assets()
     folder = make_folder(folder)
     (folder / "assets").mkdir(exist_ok=True)
@@ -250,11 +253,12 @@ def is_left_out(cell: NotebookNode) -> bool:
 def output_blocks(outputs: list[NotebookNode]) -> Iterator[Block]:
     """The outputs of a cell, as many at a time as fit on a slide; long text in small letters."""
     while outputs:
+        wide = any(output_size(output)[0] > WIDTH - 60 for output in outputs)
         n = max((n for n in range(1, len(outputs) + 1) if outputs_height(outputs[:n]) <= FULL - 40), default=1)
         cell = new_code_cell(outputs=outputs[:n])
         height = outputs_height(outputs[:n])
         cell.metadata.transient = {"remove_source": True}
-        cell.metadata.dense = height > FULL - 40
+        cell.metadata.dense = wide or height > FULL - 40
         yield Block("output", cell, height)
         outputs = outputs[n:]
 
@@ -264,7 +268,7 @@ FENCE_DETAILS_OR_MATH = r"^```.*?^```|^<details>.*?</details>|^\$\$.*?\$\$"
 
 def text_blocks(cell: NotebookNode) -> Iterator[Block]:
     """The paragraphs, lists and tables of a Markdown cell, without hints, solutions and badges."""
-    source = re.sub(r"^<details><summary>(Hint|Solution).*?</details>\n?", "", cell.source, flags=re.M | re.S)
+    source = re.sub(r"^<details>\s*<summary>(Hint|Solution).*?</details>\n?", "", cell.source, flags=re.M | re.S)
     source = re.sub(r"^\[!\[.*\n?", "", source, flags=re.MULTILINE)
     if "quiz" in cell.metadata.get("tags", []) and not source.startswith("#"):
         yield Block("text", new_markdown_cell(source), text_height(source), "subslide")
@@ -323,7 +327,11 @@ def text_height(source: str) -> float:
     options = re.findall(r"<details>.*?</details>", source, flags=re.DOTALL)
     if options:  # closed, and one of them open
         rest = re.sub(r"<details>.*?</details>", "", source, flags=re.DOTALL)
-        return text_height(rest) + 46 * len(options) + max(text_height(option[9:-10]) for option in options)
+        return (
+            text_height(rest)
+            + 46 * len(options)
+            + max(text_height(option.replace("details>", "")) for option in options)
+        )
     plain = re.sub(r"\]\([^)]*\)|<[^>]+>|[*`$\\{}]|\\\w+", "", source)
     if source.startswith("|"):
         return 20 + sum(8 + 29 * ceil((len(line) + 1) / 100) for line in plain.split("\n"))
