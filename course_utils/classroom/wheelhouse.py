@@ -75,12 +75,12 @@ def run(arguments: argparse.Namespace) -> None:
         ClassroomError: a Python that is too old, no network, no space, or a package without a wheel for the platform.
         OSError: the folder can't be written.
     """
+    if not (CHECKOUT / "pyproject.toml").is_file():
+        raise ClassroomError("The course itself is not here: run this in the folder that was cloned or downloaded.")
     python = arguments.python or "{}.{}".format(*sys.version_info)
     _expect_python(python)
     target = PLATFORMS[arguments.platform or this_platform()]
     folder = arguments.folder.absolute()
-    if not (CHECKOUT / "pyproject.toml").is_file():
-        raise ClassroomError("The course itself is not here: run this in the folder that was cloned or downloaded.")
     wheels = folder / "wheels"
     wheels.mkdir(parents=True, exist_ok=True)
     _expect_space(folder)
