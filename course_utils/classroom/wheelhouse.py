@@ -172,7 +172,8 @@ def _build(requirement: str, wheels: Path, target: Platform, python: str) -> Non
     """The wheel of a package published as source. Only one that suits every machine is kept."""
     print(f"{requirement} has no wheel for {target.name}; trying to build one that suits every machine.", flush=True)
     before = set(wheels.iterdir())
-    failure = _pip("-m", "pip", "wheel", requirement, "--no-deps", "--wheel-dir", str(wheels))
+    name = re.match(r"[\w.-]+", requirement)[0]
+    failure = _pip("-m", "pip", "wheel", requirement, "--no-deps", "--no-binary", name, "--wheel-dir", str(wheels))
     made = set(wheels.iterdir()) - before
     special = [wheel for wheel in made if not wheel.name.endswith("-none-any.whl")]
     for wheel in special:
