@@ -52,15 +52,16 @@ class Cancelled(Exception):
 def grade(cells: list[str], exercises: list[str], limits: Limits, cancel: threading.Event) -> dict[str, Verdict]:
     """Every exercise's verdict, for the code cells of one notebook. It takes little more than ``limits.seconds``.
 
-    All exercises are judged in one process. If one of them brings it down, each of the others gets a process of its
-    own, with what it needs and no more. Each has an equal share of the time that is left.
+    All exercises are judged in one process. If one of them brings it down, the others get another. If a statement
+    between them does, each of the others gets a process of its own, with what it needs and no more. Each exercise has
+    an equal share of the time that is left.
 
     Raises:
         Cancelled: ``cancel`` was set from another thread.
         RuntimeError: Python did not start.
     """
     found: dict[str, Verdict] = {}
-    left = limits.seconds
+    left, one_by_one = limits.seconds, False
     batch = list(exercises)
     while batch:
         given = [name for name, verdict in found.items() if verdict.slug is not None]
@@ -68,7 +69,8 @@ def grade(cells: list[str], exercises: list[str], limits: Limits, cancel: thread
             current, reason, left = process.judge(found, len(exercises) - len(found), left)
         if reason and (current or len(batch) == 1):
             found[current or batch[0]] = Verdict(reason, STOPPED[reason])
-        batch = [name for name in exercises if name not in found][:1]
+        one_by_one = one_by_one or bool(reason and not current)
+        batch = [name for name in exercises if name not in found][: 1 if one_by_one else None]
     return {name: found[name] for name in exercises}
 
 
