@@ -4,8 +4,7 @@ Every public name can be imported from here. What needs transformers, matplotlib
 loaded on first use, so that ``import course_utils`` costs little more than ``import torch``.
 """
 
-from importlib import import_module
-
+from course_utils._lazy import on_first_use
 from course_utils.attention import MultiHeadAttention, scaled_dot_product_attention
 from course_utils.bert import Bert
 from course_utils.decoder import Decoder, DecoderLayer, KeyValueCache
@@ -19,12 +18,12 @@ from course_utils.tiled import tiled_attention
 from course_utils.transformer import Transformer
 
 _LAZY = {
-    "load_bert": ("course_utils.models", "load_bert"),
-    "load_translator": ("course_utils.translator", "load_translator"),
-    "compare_hidden_states": ("course_utils.compare", "compare_hidden_states"),
-    "examples": ("course_utils.examples", None),
-    "check": ("course_utils.checks", None),
-    "show": ("course_utils.show", None),
+    "load_bert": "course_utils.models:load_bert",
+    "load_translator": "course_utils.translator:load_translator",
+    "compare_hidden_states": "course_utils.compare:compare_hidden_states",
+    "examples": "course_utils.examples",
+    "check": "course_utils.checks",
+    "show": "course_utils.show",
 }
 
 __all__ = [
@@ -55,14 +54,4 @@ __all__ = [
     *_LAZY,
 ]
 
-
-def __getattr__(name: str):
-    if name not in _LAZY:
-        raise AttributeError(f"module 'course_utils' has no attribute {name!r}")
-    module_name, attribute = _LAZY[name]
-    module = import_module(module_name)
-    return module if attribute is None else getattr(module, attribute)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = on_first_use(__name__, _LAZY)

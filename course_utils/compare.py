@@ -4,14 +4,17 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
+from typing import TYPE_CHECKING
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
-from transformers import BertModel
 
 from course_utils.bert import Bert
+
+if TYPE_CHECKING:
+    from transformers import BertModel
 
 # The sub-steps of a layer, in the order in which they are computed, and the module whose input or
 # output shows each one. Scores and weights belong to no module: they are read at the softmax.
@@ -111,7 +114,7 @@ class ComparisonReport:
 
 def compare_hidden_states(
     bert: Bert,
-    hf_model: BertModel,
+    hf_model: "BertModel",
     inputs: Mapping[str, Tensor],
     substeps: bool = False,
     tolerance: float | None = None,
@@ -146,7 +149,7 @@ def _difference(place: str, ours: Tensor, theirs: Tensor, tolerance: float) -> D
     return Difference(place, max_abs, max_abs / max(theirs.abs().max().item(), torch.finfo(ours.dtype).tiny), tolerance)
 
 
-def _compare_substeps(bert: Bert, hf_model: BertModel, inputs: Mapping, tolerance: float) -> Iterator[Difference]:
+def _compare_substeps(bert: Bert, hf_model: "BertModel", inputs: Mapping, tolerance: float) -> Iterator[Difference]:
     ours, theirs = {}, {}
     with torch.no_grad(), _eager(hf_model):
         with _recording(bert.embeddings_norm, bert.encoder.layers, 0, ours):
@@ -205,7 +208,7 @@ class _SoftmaxRecorder(TorchFunctionMode):
 
 
 @contextmanager
-def _eager(hf_model: BertModel) -> Iterator[None]:
+def _eager(hf_model: "BertModel") -> Iterator[None]:
     before = hf_model.config._attn_implementation
     hf_model.set_attn_implementation("eager")
     try:
@@ -214,7 +217,9 @@ def _eager(hf_model: BertModel) -> Iterator[None]:
         hf_model.set_attn_implementation(before)
 
 
-def _expect_comparable(bert: Bert, hf_model: BertModel, inputs: Mapping, tolerance: float | None) -> float:
+def _expect_comparable(bert: Bert, hf_model: "BertModel", inputs: Mapping, tolerance: float | None) -> float:
+    from transformers import BertModel
+
     for name, model, kind in (("bert", bert, Bert), ("hf_model", hf_model, BertModel)):
         if not isinstance(model, kind):
             raise TypeError(f"{name} must be a {kind.__name__}, got {type(model).__name__}")

@@ -1,5 +1,8 @@
 """``load_bert``: the best pretrained BERT that can be had here, without ever hanging for want of a network."""
 
+# Importing transformers' models takes longer than importing torch, so it waits for the first load_bert().
+from __future__ import annotations
+
 import hashlib
 import os
 import queue
@@ -10,14 +13,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib import resources
 from pathlib import Path
-
-import huggingface_hub
-import transformers
-from safetensors import SafetensorError, safe_open
-from transformers import AutoConfig, AutoTokenizer, BertModel, PreTrainedTokenizerBase
+from typing import TYPE_CHECKING
 
 from course_utils.bert import Bert
 from course_utils.examples import data_path
+
+if TYPE_CHECKING:
+    from transformers import BertModel, PreTrainedTokenizerBase
 
 HUB_NAMES = {
     "bert-base-uncased": "google-bert/bert-base-uncased",
@@ -43,8 +45,8 @@ class PretrainedBert:
 
     @cached_property
     def bert(self) -> Bert:
-        """Our encoder with the same weights, copied at the first use."""
-        return Bert.from_huggingface(self.hf_model)
+        """Our encoder with the same weights, held once in memory: what changes them in one changes them in the other."""
+        return Bert.from_huggingface(self.hf_model, copy=False)
 
 
 def load_bert(name: str | Path | None = None) -> PretrainedBert:
@@ -100,6 +102,8 @@ def _minilm_from_package() -> PretrainedBert:
 
 def _hub_folder(repository: str) -> Path:
     """The model's files on this machine: from the hub's cache if they are there, else downloaded."""
+    import huggingface_hub
+
     try:
         return _cached_folder(repository)
     except huggingface_hub.errors.LocalEntryNotFoundError:
@@ -113,6 +117,8 @@ def _hub_folder(repository: str) -> Path:
 
 
 def _cached_folder(repository: str) -> Path:
+    import huggingface_hub
+
     config = huggingface_hub.hf_hub_download(repository, "config.json", local_files_only=True)
     huggingface_hub.hf_hub_download(repository, "model.safetensors", local_files_only=True)
     return Path(config).parent
@@ -120,6 +126,8 @@ def _cached_folder(repository: str) -> Path:
 
 def _hub_answers(repository: str) -> bool:
     """Asks for one small header. In a thread of its own, because a name server that is cut off can hang for minutes."""
+    import huggingface_hub
+
     if huggingface_hub.constants.HF_HUB_OFFLINE:
         return False
     answers: queue.SimpleQueue[bool] = queue.SimpleQueue()
@@ -155,6 +163,8 @@ def _from_folder(name: str, folder: Path, source: str, sha256: str | None = None
 
 
 def _tokenizer(name: str, folder: Path) -> PreTrainedTokenizerBase:
+    from transformers import AutoTokenizer
+
     try:
         return AutoTokenizer.from_pretrained(folder, local_files_only=True)
     except (OSError, ValueError) as error:
@@ -162,6 +172,9 @@ def _tokenizer(name: str, folder: Path) -> PreTrainedTokenizerBase:
 
 
 def _model(name: str, folder: Path) -> BertModel:
+    from safetensors import SafetensorError, safe_open
+    from transformers import AutoConfig, BertModel
+
     try:
         config = AutoConfig.from_pretrained(folder, local_files_only=True)
     except (OSError, ValueError) as error:
@@ -193,6 +206,8 @@ def _model(name: str, folder: Path) -> BertModel:
 @contextmanager
 def _quiet_loading() -> Iterator[None]:
     """No loading bar and no list of unused weights: both go to stderr and alarm a learner for nothing."""
+    import transformers
+
     verbosity, bar = transformers.logging.get_verbosity(), transformers.logging.is_progress_bar_enabled()
     transformers.logging.set_verbosity_error()
     transformers.logging.disable_progress_bar()

@@ -44,8 +44,15 @@ def test_no_reference_module_reaches_up(module):
     assert not {name for name in imports(module) if name.split(".")[-1] in upper}
 
 
-def test_importing_the_package_loads_nothing_heavy():
-    code = "import sys, course_utils; print(sorted({'transformers', 'matplotlib', 'bertviz'} & set(sys.modules)))"
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "import course_utils",
+        "from course_utils import check, compare_hidden_states, examples, load_bert, show; show.matrix([[1]])",
+    ],
+)
+def test_importing_loads_nothing_heavy_before_it_is_used(statement):
+    code = f"{statement}\nimport sys; print(sorted({{'transformers', 'matplotlib', 'bertviz'}} & set(sys.modules)))"
     assert subprocess.check_output([sys.executable, "-c", code], cwd=ROOT, text=True) == "[]\n"
 
 
