@@ -1,6 +1,5 @@
 """The report on a class: every verdict on thirty notebooks, what it keeps bad ones from, and what it writes."""
 
-import argparse
 import csv
 import html.parser
 import io
@@ -14,6 +13,7 @@ from PIL import Image
 from submissions.make import EXERCISES, make
 
 from course_utils.classroom import grading, report, report_page, summary
+from course_utils.classroom.__main__ import main
 from course_utils.classroom.grading import Cancelled, Limits, Verdict, grade
 from course_utils.classroom.needed import moment, needed, statements
 from course_utils.classroom.returned import LESSONS, Remark, Submission, collect
@@ -22,10 +22,7 @@ SECONDS = 24  # a third of it for one exercise: long enough for a right answer o
 
 
 def command(*arguments) -> int:
-    parser = argparse.ArgumentParser()
-    report.add_to(parser.add_subparsers())
-    chosen = parser.parse_args(["report", *map(str, arguments)])
-    return chosen.run(chosen)
+    return main(["report", *map(str, arguments)])
 
 
 @pytest.fixture(scope="module")
@@ -187,6 +184,7 @@ def test_the_commonest_mistakes_come_with_a_hint_and_a_question():
     found = [(each.count, each.exercise, each.name) for each in summary.commonest(rows)]
     assert found == [(2, "softmax", "wrong-axis"), (1, "softmax", "overflow"), (1, "attend", "raised an error")]
     first = summary.commonest(rows)[0]
+    assert summary.commonest(rows)[2].discuss == ""
     assert first.hint.startswith("Your sums run along") and first.discuss.startswith("Give it the scores")
     assert summary.counts(rows, "01")["softmax"] == dict(zip(summary.OUTCOMES, (0, 2, 0, 0, 0, 1, 0), strict=True))
 

@@ -25,7 +25,9 @@ def add_to(subparsers) -> None:
         "the name of the folder that the notebook lies in, or of the file if it lies in FOLDER itself.",
     )
     parser.add_argument("folder", metavar="FOLDER", type=Path, help="the returned notebooks")
-    parser.add_argument("--output", metavar="FOLDER", type=Path, default=Path("report"), help="default: report")
+    parser.add_argument(
+        "--output", metavar="FOLDER", type=Path, default=Path("build/report"), help="default: build/report"
+    )
     parser.add_argument("--seconds", type=float, default=60, help="for one notebook, default 60")
     parser.add_argument("--memory", type=int, default=2048, help="MB for one notebook beside torch, default 2048")
     parser.add_argument("--jobs", type=int, default=2, help="notebooks at a time, default 2")

@@ -1,5 +1,6 @@
 """The report as a picture and as a page: one file, without scripts, for light and dark and for screen readers."""
 
+import re
 from html import escape
 
 from course_utils import show
@@ -138,7 +139,12 @@ def _lesson(lesson: str, submissions: list[Submission]) -> list[str]:
 
 def _cell(text: str) -> str:
     number = ' class="number"' if text.isdecimal() else ""
-    return f"<td{number}>{escape(text)}</td>"
+    return f"<td{number}>{_prose(text)}</td>"
+
+
+def _prose(text: str) -> str:
+    """Escaped, with code where backticks are."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
 
 
 def _verdict(exercise: str, verdict) -> str:
@@ -146,7 +152,7 @@ def _verdict(exercise: str, verdict) -> str:
     kind = outcome(exercise, verdict)
     words = f'<span aria-hidden="true">{SIGNS[kind]}</span> {escape(in_short(exercise, verdict))}'
     if kind not in CLASSES:
-        text = "".join(f"<p>{escape(line)}</p>" for line in verdict.text.splitlines() if line.strip())
+        text = "".join(f"<p>{_prose(line)}</p>" for line in verdict.text.splitlines() if line.strip())
         words = f"<details><summary>{words}</summary>{text}</details>"
     return f'<td class="{CLASSES.get(kind, "wrong")}">{words}</td>'
 
