@@ -269,7 +269,7 @@ def test_every_number_contrasts_with_its_cell(drawn):
         j, i = text.get_position()
         cell = image.cmap(image.norm(image.get_array()[i, j]))
         assert contrast(text.get_color(), cell) >= 4.5
-    assert {text.get_color() for text in ax.texts} == {"black", "white"}
+    assert {text.get_color() for text in ax.texts} == {"#000000", "#ffffff"}
 
 
 def test_the_colours_read_in_grey_and_ink_reads_on_each():
@@ -311,7 +311,7 @@ def test_nan_and_infinity_are_said_in_words(drawn):
     show.heat_map(values, ["a", "b"], ["a", "b"])
     fig, alt = drawn[0]
     assert cell_texts(fig) == [["NaN", "-inf", "1.00", "inf"]]
-    assert {text.get_color() for text in fig.axes[0].texts[:2]} == {"black"}
+    assert {text.get_color() for text in fig.axes[0].texts[:2]} == {"#000000"}
     assert '"a": none; "b": "a" (1.00)' in alt
     for words in ("not a number", "minus infinity", "infinity"):
         assert f"1 of 4 values: {words}" in alt

@@ -5,8 +5,14 @@ import sys
 from html import escape
 from typing import Any
 
-# Contrast at least 3 to 1 on white and on JupyterLab's dark grey alike; the words beside the bar say the same.
-BARS = {"passed": "solid #2a8f5c", "not attempted yet": "dotted #808080", "not yet right": "dashed #c8581c"}
+from course_utils.colours import NOT_ATTEMPTED, NOT_YET_RIGHT, PASSED
+
+# The words beside the bar say the same.
+BARS = {
+    "passed": f"solid {PASSED}",
+    "not attempted yet": f"dotted {NOT_ATTEMPTED}",
+    "not yet right": f"dashed {NOT_YET_RIGHT}",
+}
 
 
 def as_html(text: str, opening: str | None = None, table: Any = None) -> str:
