@@ -107,7 +107,11 @@ READINGS: list[tuple[str, str | Callable[..., str]]] = [
         r"(\w+)\(\): argument '\w+' \(position \d+\) must be Tensor, not (\w+)",
         "`torch.{0}` wants a tensor. For a plain number, `math` or `** 0.5` will do.",
     ),
-    (r"missing \d+ required positional arguments: \"dim\"", "It has to know along which axis: say dim=..."),
+    (
+        r"missing \d+ required positional arguments: \"dim\""
+        r"|softmax\(\) received an invalid combination of arguments - got \(Tensor\)",  # torch 2.5 says it so
+        "It has to know along which axis: say dim=...",
+    ),
     (
         r"einsum\(\)",
         "In einsum each letter is one axis: count the letters of each tensor, and see that a letter has one length.",
