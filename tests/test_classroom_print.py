@@ -384,6 +384,12 @@ def test_links_lead_to_slides_that_are_there_or_to_the_web(folder):
             assert target.startswith(("https://", "http://")) or (folder / target).is_file(), target
 
 
+def test_pictures_from_the_web_become_their_alt_text_and_dead_links_plain_text():
+    markdown = slides.MarkdownWithMath(renderer=slides.Renderer({"01_a"}))
+    html = markdown.render("![a cat](https://example.org/cat.png) [one](01_a.ipynb) [two](02_b.ipynb) [up](#top)")
+    assert html.strip() == '<p>a cat <a href="01_a.html">one</a> two up</p>'
+
+
 def test_long_lists_and_tables_are_cut_and_quiz_questions_stay_whole():
     cells = [
         nbformat.v4.new_markdown_cell("# Title\n\nText."),
