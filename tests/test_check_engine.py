@@ -644,7 +644,7 @@ def test_before_the_first_mistake_there_is_nothing_to_explain(monkeypatch):
         ("torch.ones(2)[0, 0]", "It has 1 axis,", "axes,"),
         ("torch.ones(1)[3]", "Axis 0 has 1 entry,", ""),
         ("torch.ones(1).view(2)", "must hold exactly 1 entry.", ""),
-        ("query @ torch.ones(5, 4).T.T", "right one of the two turned, and is it turned once?", "want to be transposed"),
+        ("query @ torch.ones(5, 4).T.T", "right one of the two turned", "want to be transposed"),
         ("query @@ key", "Python can't read this line", ""),
     ],
 )  # fmt: skip
