@@ -5,7 +5,7 @@ from operator import index
 import torch
 from matplotlib.patches import Rectangle
 
-from course_utils.colours import FRAME
+from course_utils.colours import FRAME, PAPER
 from course_utils.show.bertviz_view import View, layers_that_fit, left_out, offline, rounded
 from course_utils.show.figures import subplots
 from course_utils.show.heatmaps import COLOUR_MAP, draw_heat_maps

@@ -50,10 +50,19 @@ def subplots(*args, **kwargs):
 def figure(fig, alt: str) -> None:
     """Displays ``fig`` as a PNG that carries ``alt``, the text for whoever cannot see it, and closes it.
 
+    JupyterLab gives that text to nobody, so it also stands below the figure, folded.
+
     Raises:
         ValueError: ``alt`` is shorter than 30 characters.
     """
-    display(picture(fig, alt))
+    shown = picture(fig, alt)
+    display(shown)
+    display({"text/html": in_words(shown.alt)}, raw=True)
+
+
+def in_words(alt: str) -> str:
+    """The text of a figure, to be opened with the mouse or the keyboard."""
+    return f"<details><summary>This figure in words</summary><p>{escape(alt)}</p></details>"
 
 
 def picture(fig, alt: str) -> "Picture":
