@@ -698,6 +698,8 @@ def test_what_cuts_a_gradient_is_named_only_where_it_stands():
 
 def test_an_argument_that_is_never_used_is_named():
     assert "Your function never uses `mask`." in check.masked_softmax(lambda scores, mask: scores.softmax(-1)).message
+    unknown = check.dot_product_scores(lambda query, key: query @ query.T * 7)
+    assert unknown.mistake == "wrong-value" and "Your function never uses `key`." in unknown.message
     inside = check.masked_softmax(lambda scores, mask: (lambda: scores.masked_fill(~mask, 0.0).softmax(0))()).message
     assert "never uses" not in inside
     assert "never uses" not in check.masked_softmax(lambda *both: both[0].softmax(-1)).message
