@@ -28,6 +28,23 @@ CODE = {
     "name": ("#00606b", "#7cd3e8"),
 }
 
+# --- the report on a class: classroom; words on GROUND, bars with the ink of the number in them ---
+GOOD, BAD, QUIET = ("#00563f", "#6fd3ac"), ("#9c2b00", "#ffab7d"), ("#565656", "#b4b4b4")
+BARS = {
+    "passed": ("#00563f", PAPER),
+    "known mistake": ("#e69f00", INK),
+    "other mistake": ("#f5d48a", INK),
+    "raised": ("#b3456f", PAPER),
+    "stopped": ("#5c5c5c", PAPER),
+    "nothing": (PAPER, INK),
+}
+EDGE = "#444444"  # of each bar
+
+
+def as_css(pairs: dict[str, tuple[str, str]]) -> str:
+    """The pairs as CSS variables that follow the theme."""
+    return " ".join(f"--{name}: light-dark({light}, {dark});" for name, (light, dark) in pairs.items())
+
 
 def luminance(colour: str | tuple[float, ...]) -> float:
     """WCAG's relative luminance, 0 for black to 1 for white. ``colour``: "#rrggbb" or red, green and blue in 0..1."""

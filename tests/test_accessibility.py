@@ -37,6 +37,10 @@ USES = [
     *((colours.LINK[theme], colours.GROUND[theme], TEXT) for theme in (0, 1)),
     *((colours.BORDER[theme], on[theme], GRAPHICS) for on in (colours.GROUND, colours.CODE_GROUND) for theme in (0, 1)),
     *((pair[theme], colours.CODE_GROUND[theme], TEXT) for pair in colours.CODE.values() for theme in (0, 1)),
+    *((word[theme], colours.GROUND[theme], TEXT)
+      for word in (colours.GOOD, colours.BAD, colours.QUIET) for theme in (0, 1)),
+    *((ink, bar, TEXT) for bar, ink in colours.BARS.values()),
+    (colours.EDGE, colours.PAPER, GRAPHICS),
     # slides and worksheets: always light; the darkest ground that each stands on
     *((colour, "#efefef", TEXT) for colour in ("#1a1a1a", "#0b3d70", "#0b5394", "#555555")),
     *((code, "#f3f3f3", TEXT) for code in ("#0b4a8f", "#8a1f11", "#4b5d4b", "#6b3a00", "#4b2a7b")),

@@ -311,7 +311,7 @@ def _table(tensor: Tensor, title: str, at: tuple[int, ...] | None = None, digits
 
     whole = tuple(tensor.shape)
     if tensor.numel() == 0:
-        return matrix([["nothing"]], title=f"{title} {whole}")
+        return matrix([["none"]], columns=["entries"], title=f"{title} {whole}")
     at = at or (0,) * tensor.dim()
     tensor = tensor.detach()[at[:-2]] if tensor.dim() > 2 else tensor.detach().reshape(-1, whole[-1] if whole else 1)
     row, column = (0, 0, *at)[-2:]
@@ -323,4 +323,5 @@ def _table(tensor: Tensor, title: str, at: tuple[int, ...] | None = None, digits
         else [[str(number) for number in line] for line in shown.tolist()]
     )
     part = "" if shown.numel() == torch.Size(whole).numel() else ", a part"
-    return matrix(cells, title=f"{title} {whole}{part}", digits=digits)
+    rows, columns = (range(start, start + n) for start, n in zip(starts, shown.shape, strict=True))  # as Python counts
+    return matrix(cells, rows, columns, title=f"{title} {whole}{part}", digits=digits)

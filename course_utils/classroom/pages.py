@@ -19,7 +19,7 @@ from pygments.token import Comment, Keyword, Name, Number, Operator, String
 from pygments.util import ClassNotFound
 
 from course_utils import colours
-from course_utils.classroom._files import expect_lessons, make_folder, read_lesson
+from course_utils.classroom._files import expect_lessons, make_folder, read_notebook
 from course_utils.classroom.slides import Renderer, title_of
 
 THEMES = {"light": "light", "dark": "dark", "auto": "light dark"}  # and what CSS calls them
@@ -43,7 +43,7 @@ def build(lessons: Iterable[Path | str], folder: Path | str, theme: str = "auto"
     """
     paths = expect_lessons(lessons)
     expect_theme(theme)
-    titles = {path.stem: title_of(read_lesson(path), path.stem) for path in paths}
+    titles = {path.stem: title_of(read_notebook(path), path.stem) for path in paths}
     folder = make_folder(folder)
     pages = [export(path, folder / f"{path.stem}.html", theme, titles) for path in paths]
     index = template("index").render(titles=titles, style=style(theme))
@@ -61,7 +61,7 @@ def export(notebook: Path | str, html: Path | str, theme: str = "auto", beside: 
     """
     expect_theme(theme)
     path, html = Path(notebook), Path(html)
-    lesson = read_lesson(path)
+    lesson = read_notebook(path)
     pages = sorted(beside)
     place = pages.index(path.stem) if path.stem in pages else None
     renderer = PageRenderer(set(pages))
@@ -95,8 +95,9 @@ def style(theme: str) -> str:
     pairs = {"ground": colours.GROUND, "text": colours.TEXT, "link": colours.LINK, "border": colours.BORDER}
     pairs |= {"code-ground": colours.CODE_GROUND, "paper": (colours.PAPER, colours.PAPER)}
     pairs |= {f"code-{kind}": pair for kind, pair in colours.CODE.items()}
-    names = " ".join(f"--{name}: light-dark({light}, {dark});" for name, (light, dark) in pairs.items())
-    return f":root {{ color-scheme: {THEMES[theme]}; {names} }}\n" + (HERE / "pages.css").read_text(encoding="utf-8")
+    return f":root {{ color-scheme: {THEMES[theme]}; {colours.as_css(pairs)} }}\n" + (HERE / "pages.css").read_text(
+        encoding="utf-8"
+    )
 
 
 # --- cells and outputs -------------------------------------------------------------------------

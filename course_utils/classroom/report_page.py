@@ -3,7 +3,7 @@
 import re
 from html import escape
 
-from course_utils import show
+from course_utils import colours, show
 from course_utils.classroom.returned import LESSONS, Remark, Submission
 from course_utils.classroom.summary import (
     ENDED,
@@ -24,21 +24,23 @@ from course_utils.show.figures import Picture, picture
 MOST = 12  # mistakes in the picture
 # Told apart in grey too: by lightness, by hatching, and by the number in each bar.
 LOOKS = {
-    PASSED: ("#00563f", "", "white"),
-    MISTAKE: ("#e69f00", "", "black"),
-    OTHER: ("#f5d48a", "//", "black"),
-    RAISED: ("#b3456f", "", "white"),
-    ENDED: ("#5c5c5c", "xx", "white"),
-    UNTOUCHED: ("#ffffff", "", "black"),
-    MISSING: ("#ffffff", "..", "black"),
+    PASSED: (*colours.BARS["passed"], ""),
+    MISTAKE: (*colours.BARS["known mistake"], ""),
+    OTHER: (*colours.BARS["other mistake"], "//"),
+    RAISED: (*colours.BARS["raised"], ""),
+    ENDED: (*colours.BARS["stopped"], "xx"),
+    UNTOUCHED: (*colours.BARS["nothing"], ""),
+    MISSING: (*colours.BARS["nothing"], ".."),
 }
 SIGNS = {PASSED: "✓", MISTAKE: "✗", OTHER: "✗", RAISED: "!", ENDED: "■", UNTOUCHED: "–", MISSING: "–"}
 CLASSES = {PASSED: "passed", UNTOUCHED: "open", MISSING: "open"}
-STYLE = """
-:root { color-scheme: light dark; --page: #ffffff; --text: #1b1b1b; --line: #b5b5b5; --soft: #f1f1f1;
-  --good: #00563f; --bad: #9c2b00; --quiet: #565656; }
-@media (prefers-color-scheme: dark) { :root { --page: #161616; --text: #ececec; --line: #5a5a5a; --soft: #262626;
-  --good: #6fd3ac; --bad: #ffab7d; --quiet: #b4b4b4; } }
+THEME = colours.as_css({
+    "page": colours.GROUND, "text": colours.TEXT, "line": colours.BORDER, "soft": colours.CODE_GROUND,
+    "good": colours.GOOD, "bad": colours.BAD, "quiet": colours.QUIET,
+})  # fmt: skip
+STYLE = (
+    f":root {{ color-scheme: light dark; {THEME} }}"
+    + """
 body { background: var(--page); color: var(--text); font: 1rem/1.5 system-ui, sans-serif; margin: 0 auto;
   max-width: 75rem; padding: 1rem 1.5rem 4rem; }
 h1, h2, h3 { line-height: 1.25; } h2 { margin-top: 3rem; } p, li { max-width: 45rem; }
@@ -52,6 +54,7 @@ summary { cursor: pointer; } details p { color: var(--text); font-weight: 400; m
 img { max-width: 100%; height: auto; border: 1px solid var(--line); } code { overflow-wrap: anywhere; }
 @media print { .wide { overflow: visible; } }
 """
+)
 
 
 def draw(submissions: list[Submission], common: list[Common]) -> Picture:
@@ -64,9 +67,9 @@ def draw(submissions: list[Submission], common: list[Common]) -> Picture:
     labels = [f"{lesson}  {name}" for lesson, name, _ in rows]
     so_far = [0] * len(rows)
     for kind in [kind for kind in OUTCOMES if any(tally[kind] for _, _, tally in rows)]:
-        colour, hatch, ink = LOOKS[kind]
+        colour, ink, hatch = LOOKS[kind]
         widths = [tally[kind] for _, _, tally in rows]
-        above.barh(labels, widths, 0.7, left=so_far, color=colour, hatch=hatch, edgecolor="#444444", label=kind)
+        above.barh(labels, widths, 0.7, left=so_far, color=colour, hatch=hatch, edgecolor=colours.EDGE, label=kind)
         for row, (start, width) in enumerate(zip(so_far, widths, strict=True)):
             if width:
                 box = {"facecolor": colour, "edgecolor": "none", "pad": 1} if hatch else None
@@ -79,7 +82,7 @@ def draw(submissions: list[Submission], common: list[Common]) -> Picture:
         [each.count for each in shown],
         0.7,
         color=LOOKS[MISTAKE][0],
-        edgecolor="#444444",
+        edgecolor=colours.EDGE,
     )
     for row, each in enumerate(shown):
         below.text(each.count / 2, row, each.count, ha="center", va="center", fontsize=9)

@@ -24,7 +24,7 @@ from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
-from course_utils.classroom._files import expect_lessons, make_folder, read_lesson
+from course_utils.classroom._files import expect_lessons, make_folder, read_notebook
 
 HERE = Path(__file__).parent
 WIDTH, HEIGHT = 1280, 720
@@ -46,7 +46,7 @@ def build(lessons: Iterable[Path | str], folder: Path | str) -> list[Path]:
         ModuleNotFoundError: a package of the extra ``classroom`` is missing.
     """
     lessons = expect_lessons(lessons)
-    notebooks = {path.stem: read_lesson(path) for path in lessons}
+    notebooks = {path.stem: read_notebook(path) for path in lessons}
     for path in lessons:
         if not any(blocks(notebooks[path.stem])):
             raise ValueError(f"lessons: {path} has nothing to show")
