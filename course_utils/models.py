@@ -45,7 +45,7 @@ class PretrainedBert:
 
     @cached_property
     def bert(self) -> Bert:
-        """Our encoder with the same weights, held once in memory: what changes them in one changes them in the other."""
+        """Our encoder with the same weights, held once in memory: a change in one is a change in the other."""
         return Bert.from_huggingface(self.hf_model, copy=False)
 
 

@@ -255,7 +255,7 @@ def test_a_folder_that_cannot_be_written_to(build, tmp_path):
 @pytest.mark.parametrize("text", ["", "{", '{"cells": 3}'])
 def test_slides_of_something_that_is_no_notebook(text, tmp_path):
     (tmp_path / "01_broken.ipynb").write_text(text)
-    with pytest.raises(ValueError, match="01_broken.ipynb is not a notebook that can be read"):
+    with pytest.raises(ValueError, match="01_broken.ipynb is not a notebook"):
         slides.build([tmp_path / "01_broken.ipynb"], tmp_path / "slides")
 
 
@@ -382,6 +382,12 @@ def test_links_lead_to_slides_that_are_there_or_to_the_web(folder):
     for path in folder.glob("*.html"):
         for target in re.findall(r'<a [^>]*href="([^"]+)"', path.read_text(encoding="utf-8")):
             assert target.startswith(("https://", "http://")) or (folder / target).is_file(), target
+
+
+def test_pictures_from_the_web_become_their_alt_text_and_dead_links_plain_text():
+    markdown = slides.MarkdownWithMath(renderer=slides.Renderer({"01_a"}))
+    html = markdown.render("![a cat](https://example.org/cat.png) [one](01_a.ipynb) [two](02_b.ipynb) [up](#top)")
+    assert html.strip() == '<p>a cat <a href="01_a.html">one</a> two up</p>'
 
 
 def test_long_lists_and_tables_are_cut_and_quiz_questions_stay_whole():

@@ -28,7 +28,8 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 RANGES = {canonicalize_name(Requirement(line).name): Requirement(line) for line in PROJECT["dependencies"]}
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 LEARN, TEST = re.findall(r"```bash\n(python3 -m venv [^\n]+)\n```", README)
-ELSEWHERE = "https://github.com/some-one.else/hands-on.attention"
+OTHER = "some-one.else/hands-on.attention"
+ELSEWHERE = f"https://github.com/{OTHER}"  # not in one piece, or the tests would find it here
 posix = pytest.mark.skipif(os.name == "nt", reason="a script for Linux")
 
 
@@ -82,7 +83,7 @@ def test_the_address_can_be_changed_everywhere_and_back(copy):
     assert {path.name for path in changed} >= {"pyproject.toml", "README.md", *(f"{name}.ipynb" for name in LESSONS)}
     assert not any(here.encode() in text for text in after.values())
     assert [path for path in before if before[path] != after[path]] == [path.relative_to(copy) for path in changed]
-    assert f"/{launch.slug(ELSEWHERE)}/main?" in launch.binder_link("03", copy)
+    assert f"/{OTHER}/main?" in launch.binder_link("03", copy)
     launch.rewrite(here, copy)
     assert content(copy) == before
 
@@ -113,8 +114,8 @@ def test_other_repositories_and_longer_names_stay_as_they_are(copy):
     (copy / "CONTRIBUTING.md").write_bytes(text.encode())
     launch.rewrite(ELSEWHERE, copy)
     new = f"github.com/{ours}-2, github.com/{ours}.old and github.com/jessevig/bertviz; "
-    new += "ours: github.com/some-one.else/hands-on.attention."
-    new += " ?repo=https%3A%2F%2Fgithub.com%2Fsome-one.else%2Fhands-on.attention&branch=main\r\n"
+    new += f"ours: github.com/{OTHER}."
+    new += f" ?repo=https%3A%2F%2Fgithub.com%2F{OTHER.replace('/', '%2F')}&branch=main\r\n"
     assert (copy / "CONTRIBUTING.md").read_bytes().decode() == new
 
 

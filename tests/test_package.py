@@ -93,7 +93,7 @@ def test_the_tested_set_lies_within_the_ranges():
     pins = {
         line.split("==")[0].lower() for line in (ROOT / "requirements.txt").read_text().splitlines() if "==" in line
     }
-    assert pins == ranges
+    assert pins == ranges - {"nbgrader"}  # where it is graded only: it puts a button into every notebook
 
 
 def test_shapes_in_the_signatures_are_true():

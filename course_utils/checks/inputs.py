@@ -3,6 +3,8 @@
 import torch
 from torch import Tensor
 
+WIDTHS = (2, 3, 4, 5, 6, 8, 16, 32, 64, 128, 512, 768)  # what is written into code where the input's own width belongs
+
 
 def normal(*shape: int, seed: int = 0, size: float = 1.0, dtype: torch.dtype = torch.float32) -> Tensor:
     """Normally distributed numbers with standard deviation ``size``."""

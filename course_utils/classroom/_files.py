@@ -4,6 +4,11 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import nbformat
+from nbformat import NotebookNode
+
+
+class ClassroomError(ValueError):
+    """What came in can't be used; the message is a sentence for a teacher, shown without a traceback."""
 
 
 def expect_lessons(lessons: Iterable[Path | str]) -> list[Path]:
@@ -25,16 +30,22 @@ def expect_lessons(lessons: Iterable[Path | str]) -> list[Path]:
     return paths
 
 
-def read_lesson(path: Path) -> nbformat.NotebookNode:
+def read_notebook(path: Path) -> NotebookNode:
     """The notebook in ``path``.
 
     Raises:
-        ValueError: the file is no notebook.
+        ClassroomError: it is not there, can't be read, or is no notebook.
     """
     try:
-        return nbformat.read(path, as_version=4)
-    except Exception as error:  # nbformat raises many kinds, and a half-written file yet others
-        raise ValueError(f"lessons: {path} is not a notebook that can be read ({error})") from error
+        notebook = nbformat.reads(path.read_text(encoding="utf-8"), as_version=4)
+        nbformat.validate(notebook)
+    except FileNotFoundError:
+        raise ClassroomError(f"{path}: there is no such notebook.") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ClassroomError(f"{path} can't be read: {error}.") from error
+    except Exception as error:  # nbformat's errors have no class in common
+        raise ClassroomError(f"{path} is not a notebook: {str(error).splitlines()[0]}") from error
+    return notebook
 
 
 def make_folder(folder: Path | str) -> Path:

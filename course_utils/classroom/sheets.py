@@ -382,8 +382,8 @@ def word_order() -> Sheet:
     steps = [
         Step(
             "Step 1: where the hands stand",
-            r"For $d_{model} = 4$ there are two hands. Hand 0 turns by $\omega_0 = 1 / 10000^{0/4}$ with each word, "
-            r"hand 1 by $\omega_1 = 1 / 10000^{2/4}$. Work out both speeds, then each angle: speed times "
+            r"For $d_{\mathrm{model}} = 4$ there are two hands. Hand 0 turns by $\omega_0 = 1 / 10000^{0/4}$ with each "
+            r"word, hand 1 by $\omega_1 = 1 / 10000^{2/4}$. Work out both speeds, then each angle: speed times "
             "position, in radians.",
             [
                 Table("Speed", ["speed"], [r"$\omega_0$", r"$\omega_1$"], [[Box("1")], [Box("1/100")]]),
@@ -402,7 +402,7 @@ def word_order() -> Sheet:
             [
                 Table("To look up", ["1", "2", "3"], ["sine of", "cosine of"], given(fast, 4)),
                 Table(
-                    "Sinusoidal positions, $d_{model} = 4$",
+                    r"Sinusoidal positions, $d_{\mathrm{model}} = 4$",
                     ["sin, hand 0", "cos, hand 0", "sin, hand 1", "cos, hand 1"],
                     rows,
                     boxes(table, 4),
@@ -505,7 +505,8 @@ def add_norm_feed_forward() -> Sheet:
         Step(
             "Step 2: norm",
             r"For each token: the mean of its two features; the variance, which is the mean of the squared distances "
-            r"from it; its root; then $(x - mean) / \sqrt{variance}$. (The tiny eps under the root is left out here.)",
+            r"from it; its root; then $(x - \mathrm{mean}) / \sqrt{\mathrm{variance}}$. "
+            "(The tiny eps under the root is left out here.)",
             [norm_table("Norm", tokens, added, "after the first add & norm")],
             "the two results of a token sum to 0. With two features, which numbers can come out at all?",
             lines=3,
@@ -531,7 +532,7 @@ def add_norm_feed_forward() -> Sheet:
             r"Multiply what is left with $W_2$ (its bias is 0). Add what went into the network: your result of step 2.",
             [
                 Table("$W_2$", FEATURES, HIDDEN, given(W_2), "W_2: each"),
-                Table("FFN$(x)$", FEATURES, tokens, boxes(out), "FFN(x)"),
+                Table(r"$\mathrm{FFN}(x)$", FEATURES, tokens, boxes(out), "FFN(x)"),
                 Table("The sum", FEATURES, tokens, boxes(second), "plus the feed-forward network"),
             ],
         ),
@@ -550,7 +551,7 @@ def add_norm_feed_forward() -> Sheet:
                 Table(
                     "The ramp",
                     list("abcd"),
-                    ["$x$", "$x - mean$", "squared", "result"],
+                    ["$x$", r"$x - \mathrm{mean}$", "squared", "result"],
                     [
                         given(ramp)[0],
                         boxes(centred, 1)[0],
@@ -661,7 +662,7 @@ def the_decoder() -> Sheet:
         ),
         Step(
             "Step 5: feed-forward, add, norm",
-            r"ReLU$(G W_1 + b_1) W_2$, as in lesson 06. Add $G$, then the norm.",
+            r"$\mathrm{ReLU}(G W_1 + b_1)\, W_2$, as in lesson 06. Add $G$, then the norm.",
             [
                 Table("$W_1$ and $b_1$", HIDDEN, [*FEATURES, "$b_1$"], given(torch.cat([W_1, B_1[None]]))),
                 Table("$W_2$", FEATURES, HIDDEN, given(W_2)),

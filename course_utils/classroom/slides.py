@@ -12,6 +12,7 @@ import struct
 from base64 import b64decode
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from html import escape
 from importlib.util import find_spec
 from math import ceil
 from pathlib import Path
@@ -23,7 +24,7 @@ from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
-from course_utils.classroom._files import expect_lessons, make_folder, read_lesson
+from course_utils.classroom._files import expect_lessons, make_folder, read_notebook
 
 HERE = Path(__file__).parent
 WIDTH, HEIGHT = 1280, 720
@@ -45,7 +46,7 @@ def build(lessons: Iterable[Path | str], folder: Path | str) -> list[Path]:
         ModuleNotFoundError: a package of the extra ``classroom`` is missing.
     """
     lessons = expect_lessons(lessons)
-    notebooks = {path.stem: read_lesson(path) for path in lessons}
+    notebooks = {path.stem: read_notebook(path) for path in lessons}
     for path in lessons:
         if not any(blocks(notebooks[path.stem])):
             raise ValueError(f"lessons: {path} has nothing to show")
@@ -63,7 +64,7 @@ def build(lessons: Iterable[Path | str], folder: Path | str) -> list[Path]:
         html, _ = exporter.from_notebook_node(arranged(notebook), resources=resources)
         pages.append(folder / f"{name}.html")
         pages[-1].write_text(html, encoding="utf-8")
-        entries.append(f'<li><a href="{name}.html">{title}</a></li>')
+        entries.append(f'<li><a href="{name}.html">{escape(title)}</a></li>')
     (folder / "index.html").write_text(INDEX.format(entries="\n".join(entries)), encoding="utf-8")
     return pages
 
@@ -114,7 +115,7 @@ def _assets() -> dict[str, Path]:
 
 
 class Renderer(IPythonRenderer):
-    """Formulas as MathML, which browsers draw and screen readers read by themselves; no page of elsewhere loaded."""
+    """Formulas as MathML, which browsers draw and screen readers read by themselves; nothing is loaded from the web."""
 
     def __init__(self, lessons: set[str]):
         super().__init__(escape=False, exclude_anchor_links=True)
@@ -145,7 +146,7 @@ def formula(latex: str, display: str) -> str:
     try:
         return converter.convert(latex.strip(), display=display).replace("\n", " ")
     except Exception:  # a half-written formula has many ways to fail, and must not cost the teacher the lesson
-        return f"<code>{latex.replace('&', '&amp;').replace('<', '&lt;')}</code>"
+        return f"<code>{escape(latex)}</code>"
 
 
 class Exporter(SlidesExporter):

@@ -62,10 +62,12 @@ body { font: 1rem/1.45 "Segoe UI", "Helvetica Neue", "DejaVu Sans", Arial, sans-
 h1 { font-size: 1.5rem; } h2 { font-size: 1.1rem; margin: 1.4rem 0 0.3rem; } p { margin: 0.3rem 0 0.6rem; }
 .tables { display: flex; flex-wrap: wrap; gap: 0.6rem 2rem; align-items: flex-start; }
 table { border-collapse: collapse; } caption { text-align: left; font-weight: bold; padding-bottom: 0.2rem; }
-th { font-weight: normal; padding: 0.2rem 0.6rem; text-align: left; } thead th { border-bottom: 1px solid #767676; }
+th { font-weight: normal; padding: 0.2rem 0.6rem; text-align: left; }
+thead th { border-bottom: 1px solid #767676; text-align: center; }
 td { padding: 0.2rem 0.5rem; text-align: center; }
 td.box { border: 2px solid #1a1a1a; padding: 0; height: 2.1rem; min-width: 4rem; font-weight: bold; }
-td.box input { font: inherit; width: 4.2rem; height: 2.1rem; border: 0; text-align: center; color: inherit; }
+td.box input { font: inherit; color: inherit; text-align: center; border: 0;
+               width: 100%; min-width: 4.2rem; box-sizing: border-box; height: 2.1rem; }
 input:focus-visible { outline: 3px solid #0b5394; }
 .sums { border-bottom: 1px dotted #767676; height: 1.6rem; }
 @media print { body { margin: 0; max-width: none; font-size: 10pt; } section { break-inside: avoid; } }
@@ -127,7 +129,7 @@ def _rich(text: str) -> str:
 
 def _spoken(text: str) -> str:
     """The same as words, for a label."""
-    return escape(re.sub(r"\\(?:mathrm|top|cdot|omega|pi)?|[${}^_]", "", text))
+    return escape(re.sub(r"\\mathrm|[\\${}^_]", "", text))
 
 
 # --- PDF ---------------------------------------------------------------------------------------
