@@ -25,6 +25,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from course_utils.classroom._files import expect_lessons, make_folder, read_notebook
+from course_utils.show.figures import IN_WORDS
 
 HERE = Path(__file__).parent
 WIDTH, HEIGHT = 1280, 720
@@ -235,7 +236,12 @@ def blocks(notebook: NotebookNode) -> Iterator[Block]:
             yield from text_blocks(cell)
         elif cell.cell_type == "code" and cell is not first_code and not is_left_out(cell):
             yield Block("code", new_code_cell(cell.source), code_height(cell.source) + 30)
-            yield from output_blocks(cell.outputs)
+            yield from output_blocks([output for output in cell.outputs if not is_in_words(output)])
+
+
+def is_in_words(output: NotebookNode) -> bool:
+    """Is it the folded text below a figure? A slide shows the figure, with the same text as its alternative."""
+    return output.get("data", {}).get("text/html", "").startswith(IN_WORDS)
 
 
 def is_left_out(cell: NotebookNode) -> bool:

@@ -38,6 +38,7 @@ STYLE = {
     + cycler(markevery=[0.06] * 6),
 }
 SHORTEST_ALT = 30
+IN_WORDS = "<details><summary>This figure in words</summary>"
 DPI = 144  # sharp on fine screens; the page is told to show 96 to the inch
 
 
@@ -62,7 +63,7 @@ def figure(fig, alt: str) -> None:
 
 def in_words(alt: str) -> str:
     """The text of a figure, to be opened with the mouse or the keyboard."""
-    return f"<details><summary>This figure in words</summary><p>{escape(alt)}</p></details>"
+    return f"{IN_WORDS}<p>{escape(alt)}</p></details>"
 
 
 def picture(fig, alt: str) -> "Picture":
