@@ -7,7 +7,6 @@ notebooks are read for what a program can tell about their words.
 import ast
 import json
 import re
-import shutil
 from html import unescape
 from pathlib import Path
 
@@ -237,7 +236,6 @@ def test_a_page_of_its_own_needs_no_other(tmp_path):
 
 # --- in a browser -----------------------------------------------------------------------------
 
-CHROMIUM = next(filter(None, map(shutil.which, ["chromium", "chromium-browser", "google-chrome"])), None)
 SERIOUS = ("serious", "critical")
 OFF = {"enabled": False}  # the first two are CONTRAST's; the third is slow, and never more than "moderate"
 RULES = {"color-contrast": OFF, "link-in-text-block": OFF, "region": OFF}
@@ -262,17 +260,6 @@ MARK = """before => {
     }
     return found
 }"""
-
-
-@pytest.fixture(scope="module")
-def browser():
-    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    if CHROMIUM is None:
-        pytest.skip("no chromium, chromium-browser or google-chrome is installed")
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")

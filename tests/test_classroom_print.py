@@ -8,6 +8,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from browsing import cut_off
 from pypdf import PdfReader
 
 from course_utils import examples
@@ -415,18 +416,6 @@ def test_long_lists_and_tables_are_cut_and_quiz_questions_stay_whole():
 # --- slides, in a browser ----------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def browser():
-    views = pytest.importorskip("test_head_view_browser", reason="playwright is not installed")
-    if views.BROWSER is None:
-        pytest.skip("no chromium, chromium-browser or google-chrome is installed")
-    with views.sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=views.BROWSER, args=["--no-sandbox"])
-        browser.cut_off = views.cut_off
-        yield browser
-        browser.close()
-
-
 HEIGHTS = """() => [...document.querySelectorAll('section.page')].map(page => {
     page.style.display = page.parentElement.style.display = 'block';
     return page.scrollHeight - page.clientHeight;
@@ -436,7 +425,7 @@ HEIGHTS = """() => [...document.querySelectorAll('section.page')].map(page => {
 @built
 def test_slides_open_from_the_disk_with_the_network_cut(browser, folder, number):
     page = browser.new_page(viewport={"width": 1280, "height": 720})
-    wrong = browser.cut_off(page)
+    wrong = cut_off(page)
     failed = []
     page.on("requestfailed", lambda request: failed.append(request.url[:100]))
     page.goto((folder / f"{path_of(number).stem}.html").as_uri())

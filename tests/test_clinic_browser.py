@@ -5,7 +5,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from test_head_view_browser import browser, cut_off, jupyter, pytestmark  # noqa: F401
+from browsing import cut_off
 
 from course_utils import check
 from course_utils.checks.stories import CLINIC
@@ -14,7 +14,7 @@ LESSON = Path(__file__).parent.parent / "notebooks" / CLINIC
 
 
 @pytest.fixture
-def open_story(browser, jupyter):  # noqa: F811
+def open_story(browser, jupyter):
     """A page with a notebook that shows the story of a mistake; lesson 15 lies beside it and is not open yet."""
     address, folder = jupyter
     shutil.copy(LESSON, folder / CLINIC)

@@ -4,7 +4,7 @@ import torch
 
 from course_utils import attention
 from course_utils.checks.engine import exercise
-from course_utils.checks.inputs import WIDTHS, matrices, normal
+from course_utils.checks.inputs import LOOK_UNDER_THE_ROOT, SAME_NUMBER, WIDTHS, matrices, normal
 
 
 @exercise(
@@ -130,10 +130,8 @@ _declare(
 _declare(
     "fixed-width",
     (
-        "You divide by the same number for every input. The next query may be wider or narrower: who knows how wide "
-        "this one is?",
-        "Try queries and keys of 4 features, then of 64: what do you divide by each time? Look for a number, or a name "
-        "from outside the function, under your root.",
+        SAME_NUMBER,
+        "Try queries and keys of 4 features, then of 64: what do you divide by each time? " + LOOK_UNDER_THE_ROOT,
     ),
     *(_scaled_by(lambda q, k, v, width=width: width**0.5) for width in WIDTHS),
 )

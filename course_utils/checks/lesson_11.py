@@ -3,7 +3,7 @@
 import torch
 
 from course_utils.checks.engine import exercise
-from course_utils.checks.inputs import WIDTHS, matrices
+from course_utils.checks.inputs import LOOK_UNDER_THE_ROOT, SAME_NUMBER, WIDTHS, matrices
 
 
 @exercise(
@@ -172,10 +172,8 @@ _declare(
 _declare(
     "fixed-width",
     (
-        "You divide by the same number for every input. The next query may be wider or narrower: who knows how wide "
-        "this one is?",
-        "Try a query of 4 features, then a wider one: what do you divide by each time? Look for a number, or a name "
-        "from outside the function, under your root.",
+        SAME_NUMBER,
+        "Try a query of 4 features, then a wider one: what do you divide by each time? " + LOOK_UNDER_THE_ROOT,
     ),
     *(_cross(scale=lambda d, e, query, value, width=width: width**0.5) for width in WIDTHS),
 )

@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 
 from course_utils.checks.engine import exercise
-from course_utils.checks.inputs import WIDTHS, matrices, normal
+from course_utils.checks.inputs import LOOK_UNDER_THE_ROOT, SAME_NUMBER, WIDTHS, matrices, normal
 
 # --- online_softmax_sum ------------------------------------------------------------------------
 
@@ -569,10 +569,8 @@ _declare(
 _declare(
     "fixed-width",
     (
-        "You divide by the same number for every input. The next query may be wider or narrower: who knows how wide "
-        "this one is?",
-        "Try a query of 4 features, then a wider one: what do you divide by each time? Look for a number, or a name "
-        "from outside the function, under your root.",
+        SAME_NUMBER,
+        "Try a query of 4 features, then a wider one: what do you divide by each time? " + LOOK_UNDER_THE_ROOT,
     ),
     *(_step(scale=lambda x_t, keys, width=width: width**0.5) for width in WIDTHS),
 )
