@@ -113,3 +113,9 @@ def test_the_readmes_map_gives_the_lessons_titles_and_minutes():
         minutes = re.search(r"\*\*Time\*\* about (\d+) minutes", first)[1]
         row = next(line for line in readme.splitlines() if f"(notebooks/{path.name})" in line)
         assert row.startswith(f"| [{title}]") and row.endswith(f"| {minutes} |")
+
+
+def test_the_readme_counts_the_mistakes_right():
+    known = sum(len(exercise.mistakes) for exercise in course_utils.check.EXERCISES.values())
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert re.findall(r"it knows (\d+) mistakes by name", readme) == [str(known)]
