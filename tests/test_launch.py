@@ -14,7 +14,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
-import huggingface_hub
+import huggingface_hub.constants
 import pytest
 import yaml
 from packaging.requirements import Requirement
