@@ -93,7 +93,7 @@ def test_without_a_checkout_they_come_from_the_installed_metadata(monkeypatch, t
     assert ready._declared() == ("3.11", ["torch>=2.5", "einops>=0.8"])
 
 
-@pytest.mark.parametrize("version", ["2.13.0+cpu", "2.5", "0.2.36", "4.56.1", "3.7.1.1", "26.3"])
+@pytest.mark.parametrize("version", ["2.13.0+cpu", "2.5", "0.2.35", "0.2.36", "4.56.1", "3.7.1.1", "26.3"])
 @pytest.mark.parametrize("oldest", ["2.5", "0.2.36", "4.56", "3.5.1.1", "2.13.0"])
 def test_versions_are_compared_as_packaging_compares_them(version, oldest):
     newer = ready._as_numbers(version) >= ready._as_numbers(oldest)
@@ -368,7 +368,9 @@ def test_a_download_that_broke_off(bert_base, an_empty_cache, capsys):
 
 
 @pytest.mark.parametrize(
-    "weights", [safetensors()[:-1], safetensors() + b"!", safetensors()[:20], b"PK", b"<html>not here</html>"]
+    "weights",
+    [safetensors()[:-1], safetensors() + b"!", safetensors()[:20], b"PK", b"<html>not here</html>"],
+    ids=["too short", "too long", "cut in its header", "another kind", "a web page"],
 )
 def test_a_damaged_download(bert_base, an_empty_cache, weights):
     place = download(an_empty_cache, weights=weights)

@@ -189,6 +189,17 @@ def test_a_package_that_does_not_exist(index, stick, capsys, monkeypatch):
     assert collect(stick) == 2 and "drawn==1.0 has no wheel" in said(capsys)
 
 
+def test_a_pip_that_asks_again_for_what_was_built_gets_no_endless_loop(index, stick, capsys, monkeypatch):
+    def pip(*arguments):
+        if "wheel" in arguments:
+            wheel(stick / "wheels", "drawn")
+            return ""
+        return "ERROR: No matching distribution found for drawn==1.0\n"
+
+    monkeypatch.setattr(wheelhouse, "_pip", pip)
+    assert collect(stick) == 2 and "pip failed. Its last words: ERROR: No matching" in said(capsys)
+
+
 def test_no_network(index, stick, capsys, monkeypatch):
     monkeypatch.delenv("PIP_NO_INDEX")
     monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")  # the port of "discard": nobody listens
