@@ -23,6 +23,7 @@ _LAZY = {
     "compare_hidden_states": "course_utils.compare:compare_hidden_states",
     "examples": "course_utils.examples",
     "check": "course_utils.checks",
+    "check_machine": "course_utils.ready:check_machine",
     "show": "course_utils.show",
 }
 

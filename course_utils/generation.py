@@ -148,10 +148,8 @@ def beam_search(
                 break
             next_token.reorder(rows)
 
-        winner = score.argmax(1, keepdim=True)
-        rows = (first_row + winner).flatten()
-        longest = int(lengths.gather(1, winner).max())
-        ids, total, score = ids[rows, : longest + 1], total.gather(1, winner)[:, 0], score.gather(1, winner)[:, 0]
+        rows = first_row[:, 0]  # topk gives the best beam first
+        ids, total, score = ids[rows, : int(lengths[:, 0].max()) + 1], total[:, 0], score[:, 0]
         return Generated(ids[:, 1:], total, score, *_weights(model, ids, memory[rows], source_mask, need_weights))
 
 

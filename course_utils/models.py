@@ -45,7 +45,7 @@ class PretrainedBert:
 
     @cached_property
     def bert(self) -> Bert:
-        """Our encoder with the same weights, held once in memory: what changes them in one changes them in the other."""
+        """Our encoder with the same weights, held once in memory: a change in one is a change in the other."""
         return Bert.from_huggingface(self.hf_model, copy=False)
 
 
@@ -103,16 +103,17 @@ def _minilm_from_package() -> PretrainedBert:
 def _hub_folder(repository: str) -> Path:
     """The model's files on this machine: from the hub's cache if they are there, else downloaded."""
     import huggingface_hub
+    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
 
     try:
         return _cached_folder(repository)
-    except huggingface_hub.errors.LocalEntryNotFoundError:
+    except LocalEntryNotFoundError:
         pass
     if not _hub_answers(repository):
         raise ConnectionError("the Hugging Face hub did not answer")
     try:
         return Path(huggingface_hub.snapshot_download(repository, allow_patterns=NEEDED_FILES))
-    except (OSError, huggingface_hub.errors.HfHubHTTPError) as error:
+    except (OSError, HfHubHTTPError) as error:
         raise ConnectionError(f"its download broke off ({type(error).__name__})") from error
 
 
@@ -127,8 +128,9 @@ def _cached_folder(repository: str) -> Path:
 def _hub_answers(repository: str) -> bool:
     """Asks for one small header. In a thread of its own, because a name server that is cut off can hang for minutes."""
     import huggingface_hub
+    from huggingface_hub import constants
 
-    if huggingface_hub.constants.HF_HUB_OFFLINE:
+    if constants.HF_HUB_OFFLINE:
         return False
     answers: queue.SimpleQueue[bool] = queue.SimpleQueue()
 

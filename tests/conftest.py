@@ -1,5 +1,6 @@
 import pytest
 import torch
+from browsing import browser, jupyter  # noqa: F401 (fixtures)
 from hypothesis import settings
 
 settings.register_profile("course", deadline=None, max_examples=25, derandomize=True)

@@ -352,19 +352,6 @@ def _(scores, mask):
 
 @right("masked_softmax")
 def _(scores, mask):
-    e = torch.exp(scores - scores.amax(-1, keepdim=True)) * mask
-    return e / e.sum(-1, keepdim=True).clamp_min(1e-30)
-
-
-@right("masked_softmax")
-def _(scores, mask):
-    weights = scores.softmax(-1) * mask  # after softmax, but shared out again
-    total = weights.sum(-1, keepdim=True)
-    return weights / torch.where(total == 0, torch.ones_like(total), total)
-
-
-@right("masked_softmax")
-def _(scores, mask):
     filled = torch.where(mask, scores, torch.tensor(-torch.inf, dtype=scores.dtype))
     weights = filled.softmax(-1)
     return torch.where(mask.any(-1, keepdim=True), weights, torch.zeros_like(weights))

@@ -18,6 +18,7 @@ from course_utils import check
 from course_utils.checks import limits, output, passes, stories
 from course_utils.checks.engine import Exercise, exercise
 from course_utils.checks.limits import TimeUp, in_time
+from course_utils.checks.places import PLACES
 
 
 @pytest.fixture(autouse=True)
@@ -157,9 +158,9 @@ def for_ever_deeper(scores):
         (lambda scores: scores.softmax(-1).numpy(), "wrong-type", "Stay with torch all the way"),
         (lambda scores: np.float64(1), "wrong-type", "type float64"),
         (lambda scores: [row.softmax(-1) for row in scores], "wrong-type", "`torch.stack` makes one tensor of a list"),
-        (deletes, "wrong-value", "index (0,): got 0"),
+        (deletes, "constant-result", "whatever numbers its inputs hold. The first difference is at index (0,): got 0"),
         (empties, "changed-input", "scores"),
-        (stops_the_kernel, "raised", "SystemExit: 1. Your line"),
+        (stops_the_kernel, "raised", "SystemExit: 1.\nYour line"),
         (for_ever_deeper, "raised", "calls itself without end"),
         ("softmax", "not-a-function", "not its result"),
     ],
@@ -340,7 +341,7 @@ def test_each_failure_of_the_same_kind_gives_the_next_hint():
         [True, True, True],
         [True, True, True],
     ]
-    assert all('`check.explain("squared", "double")`' in message for message in messages[1:])
+    assert all("called `squared`; `check.explain()` tells more about it." in message for message in messages)
     assert "Hint two." not in (double(lambda x: -2 * x).message + double(lambda x: x**2).message)
 
 
@@ -515,9 +516,14 @@ def test_a_file_that_cannot_be_written_or_read_disturbs_nobody(tmp_path, monkeyp
 
 def test_the_story_of_a_mistake_shows_what_it_does_to_the_numbers():
     story = check.explain("no-scale")
-    assert "In scaled_dot_product_attention:" in repr(story)
-    assert re.search(r"right is \(-?\d.*with this mistake it is \(-?\d", repr(story))
-    assert story._repr_html_().startswith("<div")
+    assert "In `scaled_dot_product_attention`:" in repr(story)
+    titles = [table.title.split(" (")[0] for table in story.tables]
+    assert titles == ["input query", "input key", "input value", "right", "with no-scale"]
+    query, key, value, right, wrong = (torch.tensor([[float(x) for x in row] for row in t.cells]) for t in story.tables)
+    torch.testing.assert_close((query @ key.T / 2).softmax(-1) @ value, right, atol=0.02, rtol=0)
+    torch.testing.assert_close((query @ key.T).softmax(-1) @ value, wrong, atol=0.02, rtol=0)
+    html = story._repr_html_()
+    assert html.startswith("<div") and html.count("<table") == 5
 
 
 @pytest.mark.parametrize("slug", sorted({slug for each in check.EXERCISES.values() for slug in each.mistakes}))
@@ -525,8 +531,8 @@ def test_every_known_mistake_has_a_story(slug):
     knowing = [each for each in check.EXERCISES.values() if slug in each.mistakes]
     for each in knowing:
         story = repr(check.explain(slug, each.name))
-        assert f"In {each.name}:" in story and each.mistakes[slug].hints[0] in story
-        assert "with this mistake it is" in story
+        assert f"In `{each.name}`:" in story and each.mistakes[slug].hints[0] in story
+        assert "with this mistake" in story and "Read on in" in story
     assert all(each.name in repr(check.explain(slug)) for each in knowing)
 
 
@@ -544,7 +550,7 @@ def test_a_verdict_that_is_no_known_mistake_gets_a_sentence(slug):
 
 def test_two_mistakes_at_once_are_both_told():
     story = repr(check.explain("no-scale and wrong-axis", "scaled_dot_product_attention"))
-    assert story.count("with this mistake it is") == 2
+    assert story.count("with this mistake.") == 2
 
 
 def test_a_random_exercise_keeps_its_prints_too(capsys):
@@ -593,3 +599,207 @@ def test_the_story_links_to_its_patient():
 def test_importing_the_checks_needs_no_progress_file():
     environment = {**os.environ, "COURSE_PROGRESS": "/nowhere/at/all"}
     subprocess.run([sys.executable, "-c", "import course_utils.checks"], check=True, env=environment)
+
+
+# After a newcomer's reading
+
+
+def test_the_last_mistake_is_explained_without_arguments():
+    check.softmax(lambda scores: scores.softmax(0))
+    assert repr(check.explain()) == repr(check.explain("wrong-axis", "softmax"))
+    double = doubled()  # no exercise of a lesson
+    double(lambda x: x**2)
+    check.softmax(lambda scores: scores.softmax(-1))
+    check.softmax(check.softmax.reference)
+    assert "In `double`: Hint one. Hint two." in repr(check.explain())
+    double(lambda x: 3 * x)
+    assert "by hand" in repr(check.explain())
+
+
+def test_before_the_first_mistake_there_is_nothing_to_explain(monkeypatch):
+    monkeypatch.setattr(check, "last_mistake", [])
+    assert "No check has found a mistake yet" in repr(check.explain())
+
+
+@pytest.mark.parametrize(
+    "line, says, never",
+    [
+        ("np.max(query)", "Here a tensor goes to NumPy. Stay with torch", "None where a tensor"),
+        ("numpy.sum(query, axis=-1)", "Here a tensor goes to NumPy. Stay with torch", "knows no"),
+        ("querry @ key.T", "Did you mean `query`?", ""),
+        ("torch.sofmax(query, -1)", "`torch` has nothing called `sofmax`: is it spelled right? Did you mean", ""),
+        ("query.sofmax(-1)", "Did you mean `softmax`?", ""),
+        ("query.dott(key)", "A Tensor has nothing called `dott`", "`query`?"),
+        ("query @ key.t", "round brackets call it, as in `x.t()`", "can't be put together"),
+        ("torch.matmul(query, key.t)", "round brackets call it, as in `x.t()`", "plain number"),
+        ("query.transpose[0]", "round brackets call it", ""),
+        ("query - query.max(-1)", "give back two things: the numbers, `.values`", "can't be put together"),
+        ("torch.exp(query.max(dim=-1))", "give back two things: the numbers, `.values`", "plain number"),
+        ("query.shape()", "Round brackets call a function, and this is a torch.Size.", ""),
+        ("query.sum(-1, keepdims=True, dims=3)", "It knows no `", ""),
+        ("torch.exp([1.0])", "`torch.exp` wants a tensor, and this is a list.", "plain number"),
+        ("torch.softmax(None, -1)", "Something is None where a tensor should be", ""),
+        ("query / query.sum(-1)", "Along axis 1 one tensor has 4 entries and the other 3.", "`@`"),
+        ("torch.ones(1, 2)[0, 0, 0]", "It has 2 axes,", ""),
+        ("torch.ones(2)[0, 0]", "It has 1 axis,", "axes,"),
+        ("torch.ones(1)[3]", "Axis 0 has 1 entry,", ""),
+        ("torch.ones(1).view(2)", "must hold exactly 1 entry.", ""),
+        ("query @ torch.ones(5, 4).T.T", "right one of the two turned", "want to be transposed"),
+        ("query @@ key", "Python can't read this line", ""),
+    ],
+)  # fmt: skip
+def test_a_slip_of_the_pen_is_read_in_plain_words(line, says, never, tmp_path):
+    """In a file of their own, because the learner's line is read too."""
+    one = Exercise(check.dot_product_scores.reference, lambda: [(torch.randn(3, 4), torch.randn(5, 4))])
+    path, space = tmp_path / "cell.py", {}
+    wrapped = f"return {line}" if "@@" not in line else f"return eval({line!r})"
+    path.write_text(f"import numpy\nimport numpy as np\nimport torch\ndef mine(query, key):\n    {wrapped}\n")
+    exec(compile(path.read_text(), path, "exec"), space)
+    result = one(space["mine"])
+    assert result.mistake == "raised"
+    assert says in result.message, result.message
+    assert not never or never not in result.message, result.message
+    if "@@" not in line:
+        assert f"\nYour line 5: `return {line}`.\n" in result.message
+
+
+def helper_of_the_lesson(scores):
+    return scores.sofmax(-1)
+
+
+def test_the_learners_own_line_comes_before_that_of_a_helper():
+    def candidate(scores):
+        return helper_of_the_lesson(scores)
+
+    message = check.softmax(candidate).message
+    own, helper = message.index("`return helper_of_the_lesson(scores)`"), message.index("`return scores.sofmax(-1)`")
+    assert message.index("Your line") < own < message.index("of `helper_of_the_lesson`") < helper
+    assert message.count("Your line") == 1
+
+
+def test_an_error_is_told_in_paragraphs():
+    message = check.softmax(lambda scores: scores.sofmax(-1)).message
+    first, line, meaning, where, *_ = message.splitlines()
+    assert first.startswith("softmax: not yet right. It raised AttributeError") and line.startswith("Your line")
+    assert meaning.startswith("A Tensor has nothing") and where == "(Input 1 of 6: `scores` (4,) float32.)"
+
+
+def test_a_gradient_that_raises_says_for_which_input():
+    message = check.softmax(lambda scores: torch.from_numpy(scores.numpy()).softmax(-1)).message
+    assert "(Input 1 of 6: `scores` (4,) float32.)" in message
+
+
+def test_what_cuts_a_gradient_is_named_only_where_it_stands():
+    message = check.softmax(lambda scores: torch.tensor(scores.tolist(), dtype=scores.dtype).softmax(-1)).message
+    assert "Your function has `.tolist()` and `torch.tensor(...)`: no gradient passes there." in message
+    inner = torch.no_grad()(check.softmax.reference)
+    assert "Look for `.detach()`" in check.softmax(lambda scores: inner(scores)).message
+
+
+def test_an_argument_that_is_never_used_is_named():
+    assert "Your function never uses `mask`." in check.masked_softmax(lambda scores, mask: scores.softmax(-1)).message
+    unknown = check.dot_product_scores(lambda query, key: query @ query.T * 7)
+    assert unknown.mistake == "wrong-value" and "Your function never uses `key`." in unknown.message
+    inside = check.masked_softmax(lambda scores, mask: (lambda: scores.masked_fill(~mask, 0.0).softmax(0))()).message
+    assert "never uses" not in inside
+    assert "never uses" not in check.masked_softmax(lambda *both: both[0].softmax(-1)).message
+
+
+@pytest.mark.parametrize(
+    "candidate, says",
+    [
+        (lambda query, key: torch.ones(2, 2), "It returns the same for every input."),
+        (lambda query, key: torch.ones(len(query), len(key)).to(query), "the same whatever numbers its inputs hold."),
+    ],
+)
+def test_a_constant_result_is_told(candidate, says):
+    for again in (False, True):
+        result = check.dot_product_scores(candidate)
+        assert result.mistake == "constant-result" and says in result.message
+        assert ("where does it get lost?" in result.message) is again
+
+
+def test_lists_of_lists_get_advice():
+    message = check.dot_product_scores(lambda query, key: [[q @ k for k in key] for q in query]).message
+    assert "each inner list" in message and "one matrix product" in message
+
+
+@pytest.mark.parametrize("candidate", [None, check.softmax.reference, lambda scores: None])
+def test_a_cell_with_a_syntax_error_defines_nothing(candidate, monkeypatch):
+    assert "SyntaxError" not in check.softmax(candidate).message
+    with pytest.raises(SyntaxError) as error:
+        compile("x = 1\ndef softmax(scores)\n", "cell", "exec")
+    monkeypatch.setattr(sys, "last_value", error.value, raising=False)
+    message = check.softmax(candidate).message
+    assert "The last error here was SyntaxError, in line 2 of its cell" in message
+
+
+def test_two_mistakes_get_numbered_further_hints():
+    double = doubled()
+    double.mistake("negative", ("Look at the sign.", "A further look."), lambda x: -2 * x)
+    messages = [double(lambda x: 1 - x - x).message for _ in range(2)]
+    assert "One more hint" not in messages[0] and "One more hint for 1: A further look." in messages[1]
+    assert "These mistakes are called `negative` and `shifted`; `check.explain()` tells more about them." in messages[0]
+
+
+def test_a_renormalised_mask_leads_to_patient_8():
+    def candidate(scores, mask):
+        weights = scores.softmax(-1) * mask
+        return weights / weights.sum(-1, keepdim=True)
+
+    result = check.masked_softmax(candidate)
+    assert result.mistake == "renormalised" and "Patient 8" in repr(check.explain())
+
+
+def test_masked_weights_show_where_they_are_exactly_zero():
+    message = check.masked_softmax(lambda scores, mask: check.masked_softmax.reference(scores, mask)).message
+    assert re.search(r"^sky +0\.50 +0\.50 +0 +0$", message, flags=re.MULTILINE)
+
+
+def test_progress_keeps_the_lessons_order_and_links_to_them(file):
+    seen = check.progress()
+    notebooks = Path(__file__).parent.parent / "notebooks"
+    checked = [re.findall(r"check\.(\w+)\(\1\)", path.read_text("utf-8")) for path in sorted(notebooks.glob("*.ipynb"))]
+    assert list(seen.exercises) == [name for names in checked for name in names]
+    assert f'<a href="{next(notebooks.glob("03*")).name}">03</a>' in seen._repr_html_()
+
+
+@pytest.mark.parametrize("name", check.EXERCISES)
+def test_every_exercise_has_a_place_in_the_lessons(name):
+    notebook, heading = PLACES[name]
+    cells = json.loads((Path(__file__).parent.parent / "notebooks" / notebook).read_text(encoding="utf-8"))["cells"]
+    text = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+    assert re.search(rf"^##+ {re.escape(heading)}$", text, flags=re.MULTILINE)
+    assert f"check.{name}(" in json.dumps(cells)
+
+
+def test_a_story_without_a_patient_links_to_its_lesson():
+    html = check.explain("wrong-axis", "softmax")._repr_html_()
+    assert 'href="01_attention_by_hand.ipynb#Step-3:-from-scores-to-shares"' in html
+
+
+def test_a_lessons_checks_are_loaded_when_they_are_used():
+    code = """
+import sys
+from course_utils import check
+loaded = lambda: sorted(name[-2:] for name in sys.modules if name.startswith("course_utils.checks.lesson_"))
+print(loaded(), "softmax" in dir(check), callable(check.softmax), loaded())
+try:
+    check.sofmax
+except AttributeError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == [
+        "[] True True ['01']",
+        "module 'course_utils.checks' has no attribute 'sofmax'",
+    ]
+
+
+def test_the_index_of_the_clinic_leads_to_every_patient():
+    clinic = json.loads((Path(__file__).parent.parent / "notebooks" / stories.CLINIC).read_text(encoding="utf-8"))
+    cells = {cell["id"]: "".join(cell["source"]) for cell in clinic["cells"]}
+    index = next(text for text in cells.values() if text.startswith("## The thirty-two patients"))
+    links = re.findall(r"\[(.*?)\]\(#cell-id=(\w+)\)", index)
+    assert [f"Patient {title}" for title, _ in links] == headings() and len(links) == 32
+    assert all(f"### Patient {title}\n" in cells[cell] for title, cell in links)

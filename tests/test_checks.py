@@ -311,7 +311,7 @@ def test_of_two_differences_the_first_is_told():
         return ~reference("causal_mask")(length) if length == 2 else reference("causal_mask")(length)
 
     message = verdict("causal_mask", candidate).message
-    assert "index (0, 0): got False, wanted True" in message and "Input 3 of 4: length 2" in message
+    assert "index (0, 0): got False, wanted True" in message and "Input 3 of 4: `length` 2" in message
 
 
 @pytest.mark.parametrize("bad", [float("nan"), float("inf"), -float("inf")])
@@ -535,7 +535,7 @@ def test_tensors_in_a_list_and_in_a_tuple_among_the_inputs():
             return result
 
         verdict = total(candidate)
-        return verdict.mistake, re.search(r"its input (.*?)\.", verdict.message)[1]
+        return verdict.mistake, re.search(r"its input `(.*?)`\.", verdict.message)[1]
 
     assert changed(lambda parts, more: parts[-1].zero_()) == ("changed-input", "parts")
     assert changed(lambda parts, more: parts.pop()) == ("changed-input", "parts")
@@ -545,11 +545,11 @@ def test_tensors_in_a_list_and_in_a_tuple_among_the_inputs():
     assert changed(lambda parts, more: [part.zero_() for part in more[1:]]) == ("changed-input", "more")
 
     cut = total(lambda parts, more: right([*parts[:-1], parts[-1].detach()], more))
-    assert cut.mistake == "gradient-cut" and "no gradient reaches parts" in cut.message
+    assert cut.mistake == "gradient-cut" and "no gradient reaches `parts`" in cut.message
     cut = total(lambda parts, more: right(parts, more and (more[0], more[1].detach())))
-    assert cut.mistake == "gradient-cut" and "no gradient reaches more" in cut.message
+    assert cut.mistake == "gradient-cut" and "no gradient reaches `more`" in cut.message
     wrong = total(lambda parts, more: right(parts, more) if more is None else right(parts, more) + 1)
-    assert "Input 2 of 2: parts [(2,) float32], more ((1,) float32, (2,) float32)." in wrong.message
+    assert "Input 2 of 2: `parts` [(2,) float32], `more` ((1,) float32, (2,) float32)." in wrong.message
 
 
 @pytest.mark.parametrize("wrong", [(1, 2), "text", [[1], [2]], [1.0, 2.0], [True, False], torch.ones(2, 2), 3])

@@ -5,6 +5,7 @@ import socket
 import time
 
 import huggingface_hub
+import huggingface_hub.errors
 import pytest
 import torch
 from transformers import BertConfig, BertForMaskedLM, BertModel

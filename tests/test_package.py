@@ -40,7 +40,7 @@ def test_the_ground_floor_imports_torch_and_nothing_else(module):
 
 @pytest.mark.parametrize("module", REFERENCE)
 def test_no_reference_module_reaches_up(module):
-    upper = ("models", "compare", "examples", "show", "checks", "language", "training")
+    upper = ("models", "compare", "examples", "show", "checks", "language", "training", "ready")
     assert not {name for name in imports(module) if name.split(".")[-1] in upper}
 
 
@@ -93,15 +93,7 @@ def test_the_tested_set_lies_within_the_ranges():
     pins = {
         line.split("==")[0].lower() for line in (ROOT / "requirements.txt").read_text().splitlines() if "==" in line
     }
-    assert pins == ranges
-
-
-def test_lesson_00_asks_for_the_oldest_versions_that_will_do():
-    lesson = (ROOT / "notebooks" / "00_start_here.ipynb").read_text(encoding="utf-8")
-    asked = dict(re.findall(r'\\"([\w-]+)\\": \\"([\d.]+)\\"', lesson))
-    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    ranges = dict(re.findall(r'^    "([\w-]+)>=([\d.]+)', project, flags=re.MULTILINE))
-    assert len(asked) >= 8 and asked.items() <= ranges.items()
+    assert pins == ranges - {"nbgrader"}  # where it is graded only: it puts a button into every notebook
 
 
 def test_shapes_in_the_signatures_are_true():
@@ -121,3 +113,9 @@ def test_the_readmes_map_gives_the_lessons_titles_and_minutes():
         minutes = re.search(r"\*\*Time\*\* about (\d+) minutes", first)[1]
         row = next(line for line in readme.splitlines() if f"(notebooks/{path.name})" in line)
         assert row.startswith(f"| [{title}]") and row.endswith(f"| {minutes} |")
+
+
+def test_the_readme_counts_the_mistakes_right():
+    known = sum(len(exercise.mistakes) for exercise in course_utils.check.EXERCISES.values())
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert re.findall(r"it knows (\d+) mistakes by name", readme) == [str(known)]

@@ -33,9 +33,16 @@ WEIGHTS = torch.tensor([[0.9, 0.1, 0, 0], [0.3, 0.5, 0.1, 0.1], [0.5, -0.001, 0.
 
 @pytest.fixture
 def pictures(monkeypatch):
-    """Everything displayed, in order."""
+    """Every picture displayed, in order, each with its words below."""
     shown = []
-    monkeypatch.setattr(figures, "display", shown.append)
+
+    def display(what, raw=False):
+        if raw:
+            assert what == {"text/html": figures.in_words(shown[-1].alt)}
+        else:
+            shown.append(what)
+
+    monkeypatch.setattr(figures, "display", display)
     yield shown
     assert plt.get_fignums() == [], "a figure was left open: Jupyter would show it twice"
 
@@ -269,7 +276,7 @@ def test_every_number_contrasts_with_its_cell(drawn):
         j, i = text.get_position()
         cell = image.cmap(image.norm(image.get_array()[i, j]))
         assert contrast(text.get_color(), cell) >= 4.5
-    assert {text.get_color() for text in ax.texts} == {"black", "white"}
+    assert {text.get_color() for text in ax.texts} == {"#000000", "#ffffff"}
 
 
 def test_the_colours_read_in_grey_and_ink_reads_on_each():
@@ -311,7 +318,7 @@ def test_nan_and_infinity_are_said_in_words(drawn):
     show.heat_map(values, ["a", "b"], ["a", "b"])
     fig, alt = drawn[0]
     assert cell_texts(fig) == [["NaN", "-inf", "1.00", "inf"]]
-    assert {text.get_color() for text in fig.axes[0].texts[:2]} == {"black"}
+    assert {text.get_color() for text in fig.axes[0].texts[:2]} == {"#000000"}
     assert '"a": none; "b": "a" (1.00)' in alt
     for words in ("not a number", "minus infinity", "infinity"):
         assert f"1 of 4 values: {words}" in alt
@@ -429,8 +436,8 @@ def test_in_a_notebook_each_figure_comes_once_with_its_text(monkeypatch):
     outputs = [cell.outputs for cell in notebook.cells]
     assert [[output.output_type for output in cell] for cell in outputs] == [
         [],
-        ["display_data"],
-        ["display_data"],
+        ["display_data", "display_data"],
+        ["display_data", "display_data"],
         ["display_data", "display_data", "display_data"],
         ["execute_result"],
         ["display_data"] * 6,
@@ -438,6 +445,11 @@ def test_in_a_notebook_each_figure_comes_once_with_its_text(monkeypatch):
     ]
     assert outputs[1][0].metadata["image/png"]["alt"].startswith("Heat map, 1 by 2")
     assert outputs[2][0].metadata["image/png"]["alt"] == "A straight line that rises from one to two."
+    below = outputs[2][1].data
+    assert list(below) == ["text/html"]
+    assert re.search(
+        "<details><summary>.*words</summary><p>A straight line that .* two.</p></details>", below["text/html"]
+    )
     assert outputs[3][0].metadata["image/png"]["alt"].startswith("2 heat maps, 2 by 2")
     assert "sky attends 0.50 to the, 0.50 to sky" in outputs[3][1].data["text/plain"]
     assert "<iframe" in outputs[3][2].data["text/html"]

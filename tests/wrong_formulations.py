@@ -15,6 +15,45 @@ def _masked(number):
     return lambda scores, mask: torch.where(mask, scores, torch.full_like(scores, number)).softmax(-1)
 
 
+def _hot_without_keepdim(scores, temperature):
+    scores = scores / temperature
+    powers = (scores - torch.max(scores, dim=-1, keepdim=True).values).exp()
+    return powers / powers.sum(dim=-1)
+
+
+def _masked_without_keepdim(scores, mask):
+    scores = torch.where(mask, scores, -1e9)
+    powers = torch.exp(scores - scores.max(dim=-1, keepdim=True).values)
+    return powers / powers.sum(dim=-1) * mask
+
+
+def _renormalised(scores, mask):
+    weights = scores.softmax(-1) * mask  # after softmax, but shared out again
+    total = weights.sum(-1, keepdim=True)
+    return weights / torch.where(total == 0, torch.ones_like(total), total)
+
+
+def _renormalised_by_hand(scores, mask):
+    e = torch.exp(scores - scores.amax(-1, keepdim=True)) * mask
+    return e / e.sum(-1, keepdim=True)
+
+
+def _cached_at_a_fixed_width(x_t, cache, w_q, w_k, w_v):
+    key, value = x_t @ w_k, x_t @ w_v
+    if cache is not None:
+        key, value = torch.cat([cache[0], key], 1), torch.cat([cache[1], value], 1)
+    return F.softmax(x_t @ w_q @ key.mT / 8, dim=-1) @ value, (key, value)
+
+
+def _online_without_keepdim(scores_blocks, value_blocks):
+    highest = total = output = 0
+    for number, (scores, value) in enumerate(zip(scores_blocks, value_blocks, strict=True)):
+        new = scores.amax(-1, keepdim=True) if number == 0 else torch.maximum(highest, scores.amax(-1, keepdim=True))
+        e, fade = torch.exp(scores - new), 1 if number == 0 else torch.exp(highest - new)
+        total, output, highest = total * fade + e.sum(-1), output * fade + e @ value, new
+    return output / total
+
+
 def _masked_by_index(scores, mask):
     filled = scores.clone()
     filled[~mask] = -1e9
@@ -425,7 +464,37 @@ WRONG = [
     ("attend", "mean-not-weighted-sum", lambda w, v: (w[:, :, None] * v).mean(1)),
     ("dot_product_scores", "query-transposed", lambda q, k: torch.matmul(q.mT, k)),
     ("dot_product_scores", "summed-over-the-wrong-axis", lambda q, k: torch.einsum("qd,kd->qd", q, k)),
-    ("dot_product_scores", "summed-over-the-wrong-axis", lambda q, k: torch.sum(q * k)),
+    ("dot_product_scores", "elementwise-product", lambda q, k: torch.sum(q * k)),
+    ("dot_product_scores", "elementwise-product", lambda q, k: torch.einsum("ij,ij->i", q, k)),
+    ("dot_product_scores", "already-scaled", lambda q, k: q @ k.mT / math.sqrt(2)),
+    ("softmax", "keepdim-forgotten", lambda s: (e := (s - s.max()).exp()) / torch.sum(e, -1)),
+    ("softmax", "keepdim-forgotten", lambda s: (e := torch.exp(s - torch.max(s, dim=-1)[0])) / e.sum(-1, keepdim=True)),
+    ("softmax_with_temperature", "keepdim-forgotten", _hot_without_keepdim),
+    ("masked_softmax", "keepdim-forgotten", _masked_without_keepdim),
+    ("masked_softmax", "renormalised", _renormalised),
+    ("masked_softmax", "renormalised", _renormalised_by_hand),
+    ("scaled_dot_product_attention", "fixed-width", lambda q, k, v: F.softmax(q @ k.mT / 8, -1) @ v),
+    (
+        "scaled_dot_product_attention",
+        "fixed-width",
+        lambda q, k, v: F.scaled_dot_product_attention(q, k, v, scale=1 / math.sqrt(2)),
+    ),
+    ("multi_head_attention", "fixed-width", _heads(scale=lambda x, q: math.sqrt(4))),
+    ("multi_head_attention", "fixed-width", _heads(scale=lambda x, q: 8)),
+    (
+        "cross_attention",
+        "fixed-width",
+        lambda d, e, w_q, w_k, w_v: F.scaled_dot_product_attention(d @ w_q, e @ w_k, e @ w_v, scale=0.5),
+    ),
+    ("cached_step", "fixed-width", _cached_at_a_fixed_width),
+    ("online_softmax_sum", "keepdim-forgotten", _online_without_keepdim),
+    (
+        "layer_norm",
+        "keepdim-forgotten",
+        lambda x, gain, bias, eps: (
+            (x - x.mean(-1)) / torch.sqrt(x.var(-1, correction=0, keepdim=True) + eps) * gain + bias
+        ),
+    ),
     ("dot_product_scores", "already-scaled", lambda q, k: torch.matmul(q, k.mT) / math.sqrt(k.size(1))),
     ("dot_product_scores", "mean-not-sum", lambda q, k: (q.unsqueeze(1) * k.unsqueeze(0)).mean(-1)),
     ("dot_product_scores", "cosines", lambda q, k: F.cosine_similarity(q[:, None], k[None], dim=-1)),

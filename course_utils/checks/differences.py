@@ -84,6 +84,11 @@ def _type_remark(got: Any) -> str:
     if type(got) is tuple:
         return " Return one result alone: a comma after `return` makes a tuple."
     if type(got) is list:
+        if any(type(each) is list for each in got):
+            return (
+                " It holds lists: `torch.stack` makes one tensor of each inner list of tensors, and then of all. Or "
+                "does one matrix product do the work of both loops?"
+            )
         return " `torch.stack` makes one tensor of a list of tensors."
     if type(got).__module__ == "numpy":
         return " Stay with torch all the way: NumPy knows no gradients."

@@ -3,6 +3,13 @@
 import torch
 from torch import Tensor
 
+WIDTHS = (2, 3, 4, 5, 6, 8, 16, 32, 64, 128, 512, 768)  # what is written into code where the input's own width belongs
+SAME_NUMBER = (
+    "You divide by the same number for every input. The next query may be wider or narrower: "
+    "who knows how wide this one is?"
+)
+LOOK_UNDER_THE_ROOT = "Look for a number, or a name from outside the function, under your root."
+
 
 def normal(*shape: int, seed: int = 0, size: float = 1.0, dtype: torch.dtype = torch.float32) -> Tensor:
     """Normally distributed numbers with standard deviation ``size``."""

@@ -5,7 +5,7 @@ import math
 import torch
 
 from course_utils.checks.engine import exercise
-from course_utils.checks.inputs import normal
+from course_utils.checks.inputs import WIDTHS, normal
 
 
 def _query_key():
@@ -96,6 +96,9 @@ _declare(
     ),
     _dots(torch.mul),
     lambda query, key: (query * key).sum(-1),
+    lambda query, key: (query * key).sum(-1, keepdim=True),
+    lambda query, key: (query * key).sum(0),
+    lambda query, key: (query * key).sum(),
 )
 _declare(
     "query-transposed",
@@ -116,17 +119,16 @@ _declare(
     lambda query, key: (query[:, None] * key).sum(1),
     lambda query, key: (query[:, None] * key).sum(0),
     lambda query, key: (query[:, None] * key).sum(),
-    lambda query, key: (query * key).sum(),
 )
 _declare(
     "already-scaled",
     (
-        "These are dot products divided by the root of their length. Here they are wanted as they are; lesson 02 "
-        "scales.",
+        "These are dot products divided by the root of a width. Here they are wanted as they are; lesson 02 scales.",
         "For the query (1, 2) and the key (0, 1) the score is 2, a whole number. What does your function do to it "
         "after the product?",
     ),
     _dots(width=lambda query: query.shape[-1] ** 0.5),
+    *(_dots(width=lambda query, width=width: width**0.5) for width in WIDTHS),
 )
 _declare(
     "mean-not-sum",
@@ -199,6 +201,10 @@ def _everything(e, axis):
 
 def _without_keepdim(e, axis):
     return e.sum(axis)
+
+
+def _maximum_without_keepdim(scores, axis=-1):
+    return torch.exp(scores - scores.amax(axis))
 
 
 def _shares(axis=-1, exponential=_stable, total=lambda e, axis: e.sum(axis, keepdim=True)):
@@ -319,13 +325,15 @@ _declare(
 _declare(
     "keepdim-forgotten",
     (
-        "After the sum the last axis is gone, so broadcasting lines the sums up with the wrong axis. Keep it, with "
-        "size 1.",
-        "With scores of shape (3, 5), print the shape of your sums. Shapes are lined up from the right: (3, 5) and "
-        "(3,) don't fit, (3, 5) and (3, 1) do.",
+        "After a sum or a maximum the last axis is gone, so broadcasting lines the numbers up with the wrong axis. "
+        "Keep it, with size 1.",
+        "With scores of shape (3, 5), print the shape of your maxima and of your sums. Shapes are lined up from the "
+        "right: (3, 5) and (3,) don't fit, (3, 5) and (3, 1) do.",
     ),
     _shares(total=_without_keepdim),
-    lambda scores: (e := torch.exp(scores - scores.amax(-1))) / e.sum(-1),
+    _shares(exponential=_one_maximum, total=_without_keepdim),
+    _shares(exponential=_maximum_without_keepdim),
+    _shares(exponential=_maximum_without_keepdim, total=_without_keepdim),
 )
 _declare(
     "max-returns-two-things",

@@ -4,7 +4,7 @@ import torch
 
 from course_utils import attention
 from course_utils.checks.engine import exercise
-from course_utils.checks.inputs import matrices, normal
+from course_utils.checks.inputs import LOOK_UNDER_THE_ROOT, SAME_NUMBER, WIDTHS, matrices, normal
 
 
 @exercise(
@@ -128,6 +128,14 @@ _declare(
     _scaled_by(lambda q, k, v: q.shape[1] ** 0.5),
 )
 _declare(
+    "fixed-width",
+    (
+        SAME_NUMBER,
+        "Try queries and keys of 4 features, then of 64: what do you divide by each time? " + LOOK_UNDER_THE_ROOT,
+    ),
+    *(_scaled_by(lambda q, k, v, width=width: width**0.5) for width in WIDTHS),
+)
+_declare(
     "scaled-after-softmax",
     (
         "You scale the weights, so they no longer add up to 1. Scaling is there to help softmax: when must it happen?",
@@ -240,6 +248,7 @@ scaled_dot_product_attention.together(
         "scaled-by-value-width": {"width": lambda q, k, v: v.shape[-1] ** 0.5},
         "scaled-by-number-of-keys": {"width": lambda q, k, v: k.shape[-2] ** 0.5, "dot": _scores},
         "scaled-by-first-axis": {"width": lambda q, k, v: q.shape[-2] ** 0.5},
+        "fixed-width": {"width": lambda q, k, v: 64**0.5},
         "scaled-after-softmax": {"width": _one, "late": _root},
         "multiplied-by-root": {"width": lambda q, k, v: q.shape[-1] ** -0.5},
         "wrong-axis": {"axis": -2},
@@ -294,6 +303,11 @@ def _hot(heat=_divided, axis=-1, softmax=torch.softmax, late=None):
 def _overflowing(scores, axis):
     e = torch.exp(scores)
     return e / e.sum(axis, keepdim=True)
+
+
+def _without_keepdim(scores, axis, of_maximum=True, of_sum=False):
+    e = torch.exp(scores - scores.amax(axis, keepdim=of_maximum))
+    return e / e.sum(axis, keepdim=of_sum)
 
 
 _declare = softmax_with_temperature.mistake
@@ -368,6 +382,18 @@ _declare(
     lambda scores, t: _hot(axis=0 if scores.dim() in (1, 3) else 1)(scores, t),  # F.softmax told no axis
 )
 _declare(
+    "keepdim-forgotten",
+    (
+        "After a sum or a maximum the last axis is gone, so broadcasting lines the numbers up with the wrong axis. "
+        "Keep it, with size 1.",
+        "With scores of shape (3, 5), print the shape of your maxima and of your sums. (3, 5) and (3,) don't fit, "
+        "(3, 5) and (3, 1) do.",
+    ),
+    _hot(softmax=_without_keepdim),
+    _hot(softmax=lambda scores, axis: _without_keepdim(scores, axis, False, True)),
+    _hot(softmax=lambda scores, axis: _without_keepdim(scores, axis, False, False)),
+)
+_declare(
     "overflow",
     (
         "Right for small scores, but the exponential of a large one is more than float32 can hold. "
@@ -386,6 +412,7 @@ softmax_with_temperature.together(
         "root-of-the-temperature": {"heat": lambda scores, t: scores / t**0.5},
         "wrong-axis": {"axis": 0},
         "overflow": {"softmax": _overflowing},
+        "keepdim-forgotten": {"softmax": _without_keepdim, "axis": -1},
     },
 )
 

@@ -32,11 +32,13 @@ def _scores_mask():
     level = torch.tensor([[5.0], [5.0], [6.0], [-300.0]])
     keys = torch.tensor([[1, 1, 0, 1], [0, 0, 0, 0]]).bool()
     extremes = torch.tensor([[1, 1, 1], [0, 0, 0], [0, 1, 0]]).bool()
+    high = normal(3, 4, seed=3) + torch.tensor([[5.0], [150.0], [6.0]])
+    high[0, 2] += 300  # hidden, and far above all that can be seen
     return [
         (normal(4, 5) + level, first),
         (normal(2, 3, 5, 4, seed=1) + 5, keys[:, None, None, :]),
         (normal(2, 4, 5, seed=2, dtype=torch.float64) + level, first),
-        (normal(3, 4, seed=3) + torch.tensor([[5.0], [150.0], [6.0]]), keys[0]),
+        (high, keys[0]),
         (normal(1, 3, 3, seed=4), extremes[None]),
     ]
 
@@ -344,6 +346,35 @@ def _masked(visible=_same, put=_by_fill, fill=None, axis=-1, after=_zero_hidden)
     return masked_softmax
 
 
+# What is done about a row whose sum is 0.
+_RESCUES = (
+    lambda weights, total: weights / total,
+    lambda weights, total: (weights / total).nan_to_num(0.0),
+    lambda weights, total: torch.where(total > 0, weights / total, 0.0),
+    lambda weights, total: weights / total.masked_fill(total == 0, 1.0),
+    *(lambda weights, total, least=least: weights / total.clamp(min=least) for least in (1e-12, 1e-9, 1e-6)),
+)
+
+
+def _shared_out_anew(rescue):
+    def after(weights, mask):
+        visible = _zero_hidden(weights, mask)
+        return rescue(visible, visible.sum(-1, keepdim=True))
+
+    return after
+
+
+def _without_keepdim(fill, after, of_maximum, of_sum):
+    """Softmax by hand in which a maximum or a sum loses its axis."""
+
+    def masked_softmax(scores, mask):
+        filled = scores.masked_fill(~mask, _lowest(scores) if fill is None else fill)
+        e = torch.exp(filled - filled.amax(-1, keepdim=of_maximum))
+        return after(e / e.sum(-1, keepdim=of_sum), mask)
+
+    return masked_softmax
+
+
 def _unfilled(scores, mask, number):
     return scores
 
@@ -371,6 +402,16 @@ _declare(
         "key take its half?",
     ),
     _masked(put=_unfilled),
+)
+_declare(
+    "renormalised",
+    (
+        "Every key takes part first, then the hidden shares are struck out and the rest is shared out anew. On paper "
+        "that is the same. In float numbers a hidden score far above the others leaves them nothing to share.",
+        "Try the scores (0, 1000) with the second one hidden, and print the row after softmax. What can be shared out "
+        "after the hidden 1 is struck out? When must the hidden key leave?",
+    ),
+    *(_masked(put=_unfilled, after=_shared_out_anew(rescue)) for rescue in _RESCUES),
 )
 _declare(
     "filled-with-zero",
@@ -469,9 +510,9 @@ _declare(
 _declare(
     "mask-ignored",
     (
-        "The result does not depend on the mask. Does masked_fill return a new tensor, or change the old one?",
-        "Print the scores right before softmax: are the hidden ones filled? If they are not, which name holds the "
-        "filled ones?",
+        "The result does not depend on the mask. Is it used, and does what you make with it go into softmax?",
+        "Print the scores right before softmax: are the hidden ones filled? Functions such as masked_fill return a new "
+        "tensor and leave the old one as it was: which name holds the new one?",
     ),
     _masked(put=_unfilled, after=_keep),
 )
@@ -497,6 +538,21 @@ _declare(
     _masked(axis=-2),
     # torch's guess when F.softmax is told no axis
     lambda scores, mask: _masked(axis=0 if scores.dim() in (1, 3) else 1)(scores, mask),
+)
+_declare(
+    "keepdim-forgotten",
+    (
+        "After a sum or a maximum the last axis is gone, so broadcasting lines the numbers up with the wrong axis. "
+        "Keep it, with size 1.",
+        "With scores of shape (4, 5), print the shape of your maxima and of your sums. (4, 5) and (4,) don't fit, "
+        "(4, 5) and (4, 1) do.",
+    ),
+    *(
+        _without_keepdim(fill, after, of_maximum, of_sum)
+        for fill in (None, -1e9, -torch.inf)
+        for after in (_zero_hidden, _keep, lambda weights, mask: weights.nan_to_num(0.0))
+        for of_maximum, of_sum in ((True, False), (False, True), (False, False))
+    ),
 )
 masked_softmax.together(
     _masked,
@@ -524,5 +580,6 @@ def _(candidate):
     mask = torch.ones(4, 4).tril().bool()
     mask[3] = False
     weights = candidate(torch.zeros(4, 4), mask)
+    cells = [["0" if weight == 0 else f"{weight:.2f}" for weight in row] for row in weights.tolist()]
     names = [*words[:3], "blue, seeing nobody"]
-    return show.matrix(weights, names, words, "Your weights for equal scores: a row shares 1 among those it may see")
+    return show.matrix(cells, names, words, "Your weights for equal scores: a row shares 1 among those it may see")

@@ -4,7 +4,7 @@ import torch
 
 from course_utils import attention
 from course_utils.checks.engine import exercise
-from course_utils.checks.inputs import matrices, normal
+from course_utils.checks.inputs import LOOK_UNDER_THE_ROOT, SAME_NUMBER, WIDTHS, matrices, normal
 
 
 @exercise(
@@ -356,6 +356,14 @@ _declare(
     _scaled_by(lambda x, query, n: query.shape[-1] ** 2),
 )
 _declare(
+    "fixed-width",
+    (
+        SAME_NUMBER,
+        "Try heads of 4 features, then a wider one: what do you divide by each time? " + LOOK_UNDER_THE_ROOT,
+    ),
+    *(_scaled_by(lambda x, query, n, width=width: width) for width in WIDTHS),
+)
+_declare(
     "scaled-by-number-of-heads",
     (
         "You scale by the number of heads. A score adds up products over features: how many has one head?",
@@ -500,6 +508,7 @@ multi_head_attention.together(
         "scaled-by-d-model": {"width": lambda x, query, n: x.shape[-1]},
         "d-head-from-d-model": {"width": lambda x, query, n: x.shape[-1] // n, "use": _same, "project": _keep},
         "divided-by-d-head": {"width": lambda x, query, n: query.shape[-1] ** 2},
+        "fixed-width": {"width": lambda x, query, n: 64},
         "scaled-by-number-of-heads": {"width": lambda x, query, n: n},
         "no-scale": {"width": _one},
         "scaled-after-softmax": {"width": _one, "late": True},

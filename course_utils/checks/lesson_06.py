@@ -306,6 +306,8 @@ _declare(
         "fit (2, 3, 6), and (2, 3, 1) does.",
     ),
     _norm(keepdim=False),
+    lambda x, gain, bias, eps: gain * (x - x.mean(-1)) / (x.var(-1, correction=0, keepdim=True) + eps).sqrt() + bias,
+    lambda x, gain, bias, eps: gain * (x - x.mean(-1, keepdim=True)) / (x.var(-1, correction=0) + eps).sqrt() + bias,
 )
 layer_norm.together(
     _norm,

@@ -3,7 +3,7 @@
 import torch
 
 from course_utils.checks.engine import exercise
-from course_utils.checks.inputs import matrices
+from course_utils.checks.inputs import LOOK_UNDER_THE_ROOT, SAME_NUMBER, WIDTHS, matrices
 
 
 @exercise(
@@ -170,6 +170,14 @@ _declare(
     _cross(scale=lambda d, e, query, value: len(d) ** 0.5),
 )
 _declare(
+    "fixed-width",
+    (
+        SAME_NUMBER,
+        "Try a query of 4 features, then a wider one: what do you divide by each time? " + LOOK_UNDER_THE_ROOT,
+    ),
+    *(_cross(scale=lambda d, e, query, value, width=width: width**0.5) for width in WIDTHS),
+)
+_declare(
     "divided-by-d-k",
     (
         "You divide by d_k itself. It is the root of d_k that brings the variance back to 1.",
@@ -304,6 +312,7 @@ cross_attention.together(
         "causal-mask": {"hide": lambda target, source: (target, source)},
         "no-scale": {"scale": _unscaled},
         "divided-by-d-k": {"scale": lambda d, e, query, value: query.shape[-1]},
+        "fixed-width": {"scale": lambda d, e, query, value: 64**0.5},
         "scaled-after-softmax": {"scale": _unscaled, "mix": _scaled_mix},
         "wrong-axis": {"axis": -2},
         "no-softmax": {"softmax": lambda scores, axis: scores, "axis": -1, "hide": None},

@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 
 from course_utils.checks.engine import exercise
-from course_utils.checks.inputs import matrices, normal
+from course_utils.checks.inputs import LOOK_UNDER_THE_ROOT, SAME_NUMBER, WIDTHS, matrices, normal
 
 # --- online_softmax_sum ------------------------------------------------------------------------
 
@@ -63,7 +63,17 @@ def _larger(old, scores, highest):
     return torch.maximum(old, highest(scores))
 
 
-def _blockwise(*, fade=_fade, start=None, highest=_highest, move=_larger, axis=-1, every_time=False, divide=True):
+def _blockwise(
+    *,
+    fade=_fade,
+    start=None,
+    highest=_highest,
+    move=_larger,
+    axis=-1,
+    every_time=False,
+    divide=True,
+    keepdim=True,
+):
     """The one pass over the blocks with its parts open; ``move``: the next maximum, from the old one and the scores."""
 
     def way(scores_blocks, value_blocks):
@@ -75,7 +85,7 @@ def _blockwise(*, fade=_fade, start=None, highest=_highest, move=_larger, axis=-
             new = move(maximum, scores, highest)
             sum_fades, output_fades = fade(maximum, new)
             weights = torch.exp(scores - new)
-            total = total * sum_fades + weights.sum(dim=axis, keepdim=True)
+            total = total * sum_fades + weights.sum(dim=axis, keepdim=keepdim)
             output = output * output_fades + weights @ value
             maximum = new
             if every_time:
@@ -248,6 +258,18 @@ _declare(
     ),
     lambda scores_blocks, value_blocks: torch.softmax(scores_blocks[0], dim=-1) @ value_blocks[0],
     lambda scores_blocks, value_blocks: torch.softmax(scores_blocks[-1], dim=-1) @ value_blocks[-1],
+)
+_declare(
+    "keepdim-forgotten",
+    (
+        "After a sum or a maximum the last axis is gone, so broadcasting lines the numbers up with the wrong axis. "
+        "Keep it, with size 1.",
+        "For a block of shape (3, 4), print the shape of its maxima and of its sums. (3, 4) and (3,) don't fit, (3, 4) "
+        "and (3, 1) do.",
+    ),
+    _blockwise(keepdim=False),
+    _blockwise(highest=lambda scores: scores.amax(dim=-1)),
+    _blockwise(highest=lambda scores: scores.amax(dim=-1), keepdim=False),
 )
 online_softmax_sum.together(
     _blockwise,
@@ -545,6 +567,14 @@ _declare(
     _step(scale=lambda x_t, keys: keys.shape[-1]),
 )
 _declare(
+    "fixed-width",
+    (
+        SAME_NUMBER,
+        "Try a query of 4 features, then a wider one: what do you divide by each time? " + LOOK_UNDER_THE_ROOT,
+    ),
+    *(_step(scale=lambda x_t, keys, width=width: width**0.5) for width in WIDTHS),
+)
+_declare(
     "wrong-axis",
     (
         "Your softmax runs along another axis than the keys. There is one query, so along its axis every weight is 1.",
@@ -602,6 +632,7 @@ cached_step.together(
         "keys-and-values-swapped": {"finish": lambda output, keys, values, query: (output, (values, keys))},
         "causal-mask": {"softmax": _causal, "look_at": _everything, "join": _appended, "axis": -1, "scale": None},
         "no-scale": {"scale": lambda x_t, keys: 1.0},
+        "fixed-width": {"scale": lambda x_t, keys: 64**0.5},
         "wrong-axis": {"axis": 1, "scale": None},
     },
 )

@@ -5,17 +5,27 @@ import sys
 from html import escape
 from typing import Any
 
-# Contrast at least 3 to 1 on white and on JupyterLab's dark grey alike; the words beside the bar say the same.
-BARS = {"passed": "solid #2a8f5c", "not attempted yet": "dotted #808080", "not yet right": "dashed #c8581c"}
+from course_utils.colours import NOT_ATTEMPTED, NOT_YET_RIGHT, PASSED
+
+# The words beside the bar say the same.
+BARS = {
+    "passed": f"solid {PASSED}",
+    "not attempted yet": f"dotted {NOT_ATTEMPTED}",
+    "not yet right": f"dashed {NOT_YET_RIGHT}",
+}
 
 
-def as_html(text: str, opening: str | None = None, table: Any = None) -> str:
-    """Paragraphs, with code where backticks are. ``opening``: the key of ``BARS`` that the first line says."""
+def as_html(text: str, opening: str | None = None, table: Any = None, more: str = "") -> str:
+    """Paragraphs, with code where backticks are. ``opening``: the key of ``BARS`` that the first line says.
+
+    Below them come ``table`` and ``more``, which is HTML already.
+    """
     paragraphs = [re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(line, quote=False)) for line in text.splitlines()]
     paragraphs[0] = re.sub(r"^[^.]*\.", r"<strong>\g<0></strong>", paragraphs[0], count=1)
     body = "".join(f'<p style="margin: 0.3em 0">{paragraph}</p>' for paragraph in paragraphs if paragraph)
     if table is not None:
         body += table._repr_html_()
+    body += more
     bar = f"border-left: 0.4em {BARS[opening]}; " if opening else ""
     return f'<div role="status" style="{bar}padding: 0.2em 1em; max-width: 50em">{body}</div>'
 

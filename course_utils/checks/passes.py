@@ -7,10 +7,12 @@ line costs nothing but itself. The environment variable ``COURSE_PROGRESS`` name
 import datetime
 import json
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from course_utils.checks.output import as_html
+from course_utils.checks.places import PLACES
 
 DEFAULT = Path.home() / ".attention-by-hand" / "progress.jsonl"
 
@@ -77,7 +79,13 @@ class Progress:
         return f"{self._summary()}\n{self._table()!r}"
 
     def _repr_html_(self) -> str:
-        return as_html(self._summary(), table=self._table())
+        notebooks = {self.exercises[name]: PLACES[name][0] for name in self.exercises}
+        table = re.sub(  # the cells that hold a lesson's number
+            r"(?<=>)\d\d(?=</td>)",
+            lambda lesson: f'<a href="{notebooks[lesson[0]]}">{lesson[0]}</a>',
+            self._table()._repr_html_(),
+        )
+        return as_html(self._summary(), more=table)
 
 
 def overview(exercises: dict[str, str]) -> Progress:

@@ -12,25 +12,77 @@ ENTRYWISE = (
     "stretched."
 )
 MEMORY = "`view` only looks at the same memory in another shape, and after a transpose the memory is in another order."
+NONE = "Something is None where a tensor should be: does a function that you call end without `return`?"
+NOT_CALLED = "A function stands where its result should be: round brackets call it, as in `x.t()`."
+TWO_THINGS = "With `dim`, max and min give back two things: the numbers, `.values`, and where they stand, `.indices`."
+NUMPY = "Here a tensor goes to NumPy. Stay with torch: most functions have the same name there, and gradients pass."
 DTYPES = "Two kinds of numbers meet. A tensor that you make yourself is float32 (or int64) unless told: dtype=..."
 
 
-def _product(left: str, inner: str, other: str, right: str) -> str:
+def count(number: int | str, one: str, several: str) -> str:
+    """The number with the word that belongs to it: 1 axis, 2 axes."""
+    return f"{number} {one if str(number) == '1' else several}"
+
+
+def _product(line: str, left: str, inner: str, other: str, right: str) -> str:
     meet = f"{MATRICES} Here {inner} meets {other}."
-    if inner == right:
-        return f"{meet} The last axes of both are {inner} long: does the right side want to be transposed?"
-    return meet + (f" Both begin with {left}: does the left side want to be transposed?" if left == other else "")
+    if inner != right and left != other:
+        return meet
+    both = f"The last axes of both are {inner} long" if inner == right else f"Both begin with {left}"
+    if re.search(r"\.T\b|\.mT\b|\.t\(|transpose|permute|swapaxes|einsum", line):
+        return f"{meet} {both}: is the right one of the two turned, and is it turned once?"
+    return f"{meet} {both}: does the {'right' if inner == right else 'left'} side want to be transposed?"
 
 
-def _batches(batch: str, wanted: str, other_batch: str, got: str) -> str:
+def _lengths(line: str, one: str, other: str, axis: str) -> str:
+    said = f"Along axis {axis} one tensor has {count(one, 'entry', 'entries')} and the other {other}. {ENTRYWISE}"
+    if re.search(r"@|matmul", line):
+        said += " `@` does the same with the axes in front of its matrices."
+    return f"{said} Print both shapes."
+
+
+def _batches(line: str, batch: str, wanted: str, other_batch: str, got: str) -> str:
     if batch != other_batch:
         return f"Two stacks of matrices meet, one of {batch}, one of {other_batch}: print both shapes."
     return f"{MATRICES} Here {wanted} meets {got}: look at the last two axes, and leave the batch in front alone."
 
 
-def _axis(lowest: str, highest: str, asked: str) -> str:
-    axes = int(highest) + 1
-    return f"The tensor has {axes} {'axis' if axes == 1 else 'axes'}, {lowest} to {highest}; there is no axis {asked}."
+def _axis(line: str, lowest: str, highest: str, asked: str) -> str:
+    axes = count(int(highest) + 1, "axis", "axes")
+    return f"The tensor has {axes}, {lowest} to {highest}; there is no axis {asked}."
+
+
+def _indices(line: str, axes: str) -> str:
+    return f"It has {count(axes, 'axis', 'axes')}, and more indices than that were given."
+
+
+def _new_shape(line: str, shape: str, size: str) -> str:
+    entries = count(size, "entry", "entries")
+    return f"The new shape ({shape}) must hold exactly {entries}. Multiply its sizes: which one is wrong?"
+
+
+def _no_such_index(line: str, asked: str, axis: str, size: str) -> str:
+    return f"Axis {axis} has {count(size, 'entry', 'entries')}, counted from 0; there is no number {asked}."
+
+
+def _kinds(line: str, left: str, right: str) -> str:
+    if "function" in left + right or "method" in left + right:
+        return NOT_CALLED
+    if "return_types" in left + right:
+        return TWO_THINGS
+    return f"A {left} and a {right} can't be put together like this."
+
+
+def _no_tensor(line: str, function: str, got: str) -> str:
+    if "function" in got or "method" in got:
+        return NOT_CALLED
+    if got.startswith("torch.return_types"):
+        return TWO_THINGS
+    if got == "NoneType":
+        return NONE
+    if got in ("int", "float"):
+        return f"`torch.{function}` wants a tensor. For a plain number, `math` or `** 0.5` will do."
+    return f"`torch.{function}` wants a tensor, and this is a {got}."
 
 
 # The first pattern that fits "Type: message" is read; what it caught goes into the words.
@@ -43,8 +95,7 @@ READINGS: list[tuple[str, str | Callable[..., str]]] = [
     ),
     (
         r"size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\) at non-singleton dimension (\d+)",
-        "Along axis {2} one tensor has {0} entries and the other {1}. " + ENTRYWISE + " `@` does the same with the "
-        "axes in front of its matrices. Print both shapes.",
+        _lengths,
     ),
     (
         r"1D tensors expected|self must be a matrix|batch\d must be a 3D",
@@ -63,10 +114,7 @@ READINGS: list[tuple[str, str | Callable[..., str]]] = [
         r"not implemented for '(Long|Int|Bool)'|could not infer output dtype.*Got: (Long|Int|Bool)",
         "Whole numbers or yes and no came where this needs numbers with a point.",
     ),
-    (
-        r"shape '\[(.*)\]' is invalid for input of size (\d+)",
-        "The new shape ({0}) must hold exactly {1} entries. Multiply its sizes: which one is wrong?",
-    ),
+    (r"shape '\[(.*)\]' is invalid for input of size (\d+)", _new_shape),
     (r"view size is not compatible", MEMORY),
     (
         r"Boolean value of Tensor with more than one value",
@@ -86,11 +134,8 @@ READINGS: list[tuple[str, str | Callable[..., str]]] = [
         "`+=`, `*=` and `x[...] = ` write into a tensor that a gradient still needs. Make a new one.",
     ),
     (r"Dimension out of range \(expected to be in range of \[(-?\d+), (-?\d+)\], but got (-?\d+)\)", _axis),
-    (r"too many indices for tensor of dimension (\d+)", "It has {0} axes, and more indices than that were given."),
-    (
-        r"index (\d+) is out of bounds for dimension (\d+) with size (\d+)",
-        "Axis {1} has {2} entries, counted from 0; there is no number {0}.",
-    ),
+    (r"too many indices for tensor of dimension (\d+)", _indices),
+    (r"index (\d+) is out of bounds for dimension (\d+) with size (\d+)", _no_such_index),
     (r"index out of range", "An index is larger than what it points into. Counting starts at 0."),
     (
         r"not enough values to unpack|too many values to unpack",
@@ -102,12 +147,17 @@ READINGS: list[tuple[str, str | Callable[..., str]]] = [
         "Python doesn't know `{0}`: is it spelled right, and has the cell that makes it been run?",
     ),
     (r"cannot access local variable '(\w+)'", "`{0}` is used before this function has given it a value."),
-    (r"NoneType", "Something is None where a tensor should be: does a function that you call end without `return`?"),
+    (r"(\w+)\(\): argument '\w+' \(position \d+\) must be Tensor, not ([\w.]+)", _no_tensor),
+    (r"unsupported operand type\(s\) for .*: '([\w.]*(?:function|method|return_types)[\w.]*)' and '([\w.]+)'", _kinds),
+    (r"unsupported operand type\(s\) for .*: '([\w.]+)' and '([\w.]*(?:function|method|return_types)[\w.]*)'", _kinds),
+    (r"'(?:builtin_)?(?:function|method)\w*' object (?:is not subscriptable|has no attribute)", NOT_CALLED),
+    (r"got an unexpected keyword argument '(\w+)'", "It knows no `{0}=`: is it spelled right?"),
+    (r"NoneType", NONE),
     (
-        r"(\w+)\(\): argument '\w+' \(position \d+\) must be Tensor, not (\w+)",
-        "`torch.{0}` wants a tensor. For a plain number, `math` or `** 0.5` will do.",
+        r"missing \d+ required positional arguments: \"dim\""
+        r"|softmax\(\) received an invalid combination of arguments - got \(Tensor\)",  # torch 2.5 says it so
+        "It has to know along which axis: say dim=...",
     ),
-    (r"missing \d+ required positional arguments: \"dim\"", "It has to know along which axis: say dim=..."),
     (
         r"einsum\(\)",
         "In einsum each letter is one axis: count the letters of each tensor, and see that a letter has one length.",
@@ -132,29 +182,33 @@ READINGS: list[tuple[str, str | Callable[..., str]]] = [
     ),
     (r"ZeroDivisionError", "A divisor is 0 for this input."),
     (
-        r"'(\w+)' object has no attribute '(\w+)'",
+        r"^SyntaxError|^IndentationError",
+        "Python can't read this line: look for a bracket or a colon that is missing, there or in the line above.",
+    ),
+    (r"module '([\w.]+)' has no attribute '(\w+)'", "`{0}` has nothing called `{1}`: is it spelled right?"),
+    (
+        r"'([\w.]+)' object has no attribute '(\w+)'",
         "A {0} has nothing called `{1}`: is it spelled right, and is this the kind of thing that you think?",
     ),
     (
-        r"'(\w+)' object is not callable",
+        r"'([\w.]+)' object is not callable",
         "Round brackets call a function, and this is a {0}. Square brackets take an entry.",
     ),
-    (
-        r"unsupported operand type\(s\) for .*: '(\w+)' and '(\w+)'",
-        "A {0} and a {1} can't be put together like this.",
-    ),
+    (r"unsupported operand type\(s\) for .*: '([\w.]+)' and '([\w.]+)'", _kinds),
 ]
 
 
-def reading(text: str, call: str | None) -> str:
+def reading(text: str, call: str | None, line: str = "") -> str:
     """What ``text``, "Type: message", means; "" for an error that isn't known.
 
-    ``call``: how the check calls the function, where it was this call that failed.
+    ``call``: how the check calls the function, where it was this call that failed. ``line``: the learner's own.
     """
-    first = text.split(":")[0]
-    if call and first == "TypeError" and re.search(r"positional arguments? but|required [\w-]+ arguments?: '", text):
+    kind = text.split(":")[0]
+    if call and kind == "TypeError" and re.search(r"positional arguments? but|required [\w-]+ arguments?: '", text):
         return f"The check calls your function as `{call}`, its arguments by position and without names."
+    if kind == "TypeError" and re.search(r"\b(np|numpy)\.", line):
+        return NUMPY
     for pattern, words in READINGS:
         if found := re.search(pattern, text):
-            return words(*found.groups()) if callable(words) else words.format(*found.groups())
+            return words(line, *found.groups()) if callable(words) else words.format(*found.groups())
     return ""

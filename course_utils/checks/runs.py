@@ -1,9 +1,6 @@
-"""Running a function that is not ours on inputs, and reading what it raised: the checks' lower half."""
+"""Running a function that is not ours on inputs, and keeping what comes: the checks' lower half."""
 
 import copy
-import dis
-import os
-import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -12,10 +9,9 @@ import torch
 from torch import Tensor
 
 from course_utils.checks.differences import difference
+from course_utils.checks.errors import error_text, stopped_by_the_learner
 from course_utils.checks.limits import TimeUp, alone, in_time
-from course_utils.checks.readings import reading
 
-LIBRARIES = tuple(os.path.dirname(f) for f in (os.path.dirname(__file__), os.path.dirname(torch.__file__), os.__file__))
 CALLS = 200  # of a function among the inputs, in one run; no exercise needs a quarter of it
 
 
@@ -143,36 +139,3 @@ def describe(arg: Any) -> str:
     if isinstance(arg, torch.Generator):
         return f"seeded with {arg.initial_seed()}"
     return "a function" if callable(arg) else repr(arg)
-
-
-def error_text(error: BaseException) -> str:
-    """Type and message, as Python prints them."""
-    text = traceback.format_exception_only(error)[-1].strip()
-    return text if len(text) <= 300 else text[:300] + " ..."
-
-
-def describe_error(error: BaseException, call: str) -> str:
-    """Type, message, the learner's own line, and what it means where that is known. ``call``: how it was called."""
-    text, line = error_text(error), own_line(error)
-    return " ".join(filter(None, (text.rstrip(".") + ".", line, reading(text, None if line else call))))
-
-
-def own_line(error: BaseException) -> str:
-    """The last line outside the libraries on the way to an error, quoted, or ""."""
-    own = [f for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith(LIBRARIES)]
-    return f"Your line {own[-1].lineno}: `{own[-1].line}`." if own and own[-1].line else ""
-
-
-def stopped_by_the_learner(error: BaseException | None) -> bool:
-    """The Stop button: it ends the cell, and is no verdict."""
-    return isinstance(error, KeyboardInterrupt) and not raised_on_purpose(error)
-
-
-def raised_on_purpose(error: BaseException) -> bool:
-    """Did a ``raise`` in the learner's code make it? PyTorch raises errors of the same types, and so do signals."""
-    place = error.__traceback__
-    while place is not None and place.tb_next is not None:
-        place = place.tb_next
-    if place is None or place.tb_frame.f_code.co_filename.startswith(LIBRARIES):
-        return False
-    return dis.opname[place.tb_frame.f_code.co_code[place.tb_lasti]] == "RAISE_VARARGS"

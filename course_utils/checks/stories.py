@@ -1,24 +1,27 @@
 """The longer story of a known mistake: its hints, what it does to the numbers, and its patient in the bug clinic."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from html import escape
 from typing import Any
-from urllib.parse import quote
 
 import torch
 from torch import Tensor
 
+from course_utils.checks.differences import difference, first
 from course_utils.checks.engine import AGAIN, Exercise
+from course_utils.checks.errors import error_text
 from course_utils.checks.output import as_html
-from course_utils.checks.runs import describe, error_text, run, tells_apart
+from course_utils.checks.places import PLACES, link
+from course_utils.checks.runs import Run, describe, run, tells_apart
 
 CLINIC = "15_bug_clinic.ipynb"
 # Verdicts that name no known mistake.
 NO_MISTAKE = {*AGAIN, "not-attempted", "returns-nothing", "not-a-function", "called-twice", "not-repeatable"}
 NO_MISTAKE |= {"seed-ignored", "wrong-device"}
-SHOWN = 6  # so many numbers of a result are shown
+SHOWN = 6  # so many rows and columns of a table
+INPUTS = 60  # so many numbers of inputs, all together, are still shown
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,13 @@ PATIENTS = [
     ),
     Patient(
         "Patient 2: The wrong width under the root",
-        ("scaled-by-d-model", "scaled-by-value-width", "scaled-by-number-of-keys", "scaled-by-first-axis"),
+        (
+            "scaled-by-d-model",
+            "scaled-by-value-width",
+            "scaled-by-number-of-keys",
+            "scaled-by-first-axis",
+            "fixed-width",
+        ),
         "With one head d_model and d_head are the same, so a test with one head sees nothing. With eight, the "
         "scores come out too small by a factor of almost three, and the weights too even.",
     ),
@@ -69,6 +78,7 @@ PATIENTS = [
             "filled-with-zero",
             "small-negative-fill",
             "mask-added",
+            "renormalised",
         ),
         "What a mask hides must not take part in the sum. Hidden afterwards, or filled with a number that is "
         "merely small, it still changes the weights of the others.",
@@ -172,34 +182,57 @@ PATIENTS = [
 
 @dataclass(repr=False)
 class Story:
-    """What ``check.explain`` returns: paragraphs of text, and the patient of lesson 15 to read on with, if any."""
+    """What ``check.explain`` returns: paragraphs, tables, and where to read on: a patient of lesson 15, or a lesson."""
 
-    slug: str
+    slug: str | None
     paragraphs: list[str]
-    patient: Patient | None
+    tables: list = field(default_factory=list)
+    patient: Patient | None = None
+    exercise: str | None = None
+
+    def _read_on(self) -> tuple[str, str, str, str] | None:
+        """Before the link, its notebook, its heading, after it."""
+        if self.patient:
+            number = self.patient.heading.split(":")[0]
+            after = f"If the page opens at its top, choose {number} in the list there. Run all cells above it first."
+            return "Read on in the bug clinic, lesson 15:", CLINIC, self.patient.heading, after
+        if self.exercise in PLACES:
+            notebook, heading = PLACES[self.exercise]
+            after = "If the page opens at its top, look for that heading."
+            return f"Read on in lesson {notebook[:2]}:", notebook, heading, after
+        return None
 
     def __repr__(self) -> str:
-        read_on = [f"Read on in lesson 15, {CLINIC}: {self.patient.heading}."] if self.patient else []
-        return "\n".join(self.paragraphs + read_on)
+        lines = [*self.paragraphs, *map(repr, self.tables)]
+        if found := self._read_on():
+            before, notebook, heading, _ = found
+            lines.append(f"{before.removesuffix(':')}, {notebook}: {heading.removesuffix('?')}.")
+        return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        if self.patient is None:
-            return as_html("\n".join(self.paragraphs))
-        heading = escape(self.patient.heading)
-        link = f'<a href="{CLINIC}#{quote(self.patient.heading.replace(" ", "-"), safe=":")}">{heading}</a>'
-        where = "If the page opens at its top, click again; run all cells above the patient first."
-        paragraph = f'<p style="margin: 0.3em 0">Read on in the bug clinic: {link}. {where}</p>'
-        return as_html("\n".join(self.paragraphs)).removesuffix("</div>") + paragraph + "</div>"
+        more = ""
+        if self.tables:
+            tables = "".join(table._repr_html_() for table in self.tables)
+            more += f'<div style="display: flex; flex-wrap: wrap; gap: 0.5em 2em; align-items: start">{tables}</div>'
+        if found := self._read_on():
+            before, notebook, heading, after = found
+            there = f'<a href="{link(notebook, heading)}">{escape(heading)}</a>'
+            more += f'<p style="margin: 0.3em 0">{before} {there}. {after}</p>'
+        return as_html("\n".join(self.paragraphs), more=more)
 
 
 def tell(slug: str | None, exercise: str | None, exercises: dict[str, Exercise]) -> Story:
     """The story of ``slug`` in ``exercise``, or in the first that knows it. Raises ValueError if there is none."""
+    if slug is None and exercise is None:
+        return Story(slug, ["No check has found a mistake yet, since this kernel was started."])
     if slug is None or slug in NO_MISTAKE:
-        return Story(str(slug), [AGAIN.get(slug, "The verdict itself says all that there is to say.")], None)
+        says = AGAIN.get(slug, "The verdict itself says all that there is to say.")
+        return Story(slug, [f"{exercise}: {says}" if exercise in exercises else says])
     if isinstance(slug, str) and len(names := re.split(" and | or ", slug)) > 1:  # as a verdict names several
         parts = [tell(name, exercise, exercises) for name in names]
+        tables = [table for part in parts for table in part.tables]
         patient = next((part.patient for part in parts if part.patient), None)
-        return Story(slug, [paragraph for part in parts for paragraph in part.paragraphs], patient)
+        return Story(slug, [text for part in parts for text in part.paragraphs], tables, patient, parts[0].exercise)
     if exercise is not None and exercise not in exercises:
         raise ValueError(f"exercise must be one of {', '.join(exercises)}, got {exercise!r}")
     knowing = [each for each in exercises.values() if slug in each.mistakes and exercise in (None, each.name)]
@@ -211,33 +244,84 @@ def tell(slug: str | None, exercise: str | None, exercises: dict[str, Exercise])
             + (f"; did you mean {' or '.join(map(repr, near))}?" if near else "")
         )
     patient = next((each for each in PATIENTS if slug in each.slugs), None)
-    paragraphs = [f"{slug}." if patient is None else f"{slug}. {patient.story}"]
     told, *others = knowing
-    paragraphs += [f"In {told.name}: {' '.join(told.mistakes[slug].hints)}", *_numbers(told, slug)]
+    numbers, tables = _numbers(told, slug)
+    paragraphs = [f"{slug}." if patient is None else f"{slug}. {patient.story}"]
+    paragraphs.append(f"In `{told.name}`: {' '.join(told.mistakes[slug].hints)}")
     if others:
-        paragraphs.append(f"Also a mistake in {', '.join(each.name for each in others)}.")
-    return Story(slug, paragraphs, patient)
+        paragraphs.append(f"Also a mistake in {', '.join(f'`{each.name}`' for each in others)}.")
+    return Story(slug, paragraphs + numbers, tables, patient, told.name)
 
 
-def _numbers(exercise: Exercise, slug: str) -> list[str]:
-    """What the mistake gives on the smallest input that shows it, and what is right."""
+def _numbers(exercise: Exercise, slug: str) -> tuple[list[str], list]:
+    """What the mistake gives on the smallest input that shows it, and what is right: in words, and as tables."""
     way = exercise.mistakes[slug].ways[0]
     for args in exercise.inputs():
         right, wrong = run(exercise.reference, args).output, run(way, args)
-        if not tells_apart(wrong, wrong, right):
-            continue
-        inputs = ", ".join(f"{name} {describe(arg)}" for name, arg in zip(exercise.arguments, args, strict=True))
-        got = error_text(wrong.error) if wrong.error else _first_numbers(wrong.output)
-        return [f"For {inputs}: right is {_first_numbers(right)}; with this mistake it is {got}."]
-    return []
+        if tells_apart(wrong, wrong, right):
+            named = dict(zip(exercise.arguments, args, strict=True))
+            return _compared(slug, named, right, wrong)
+    return [], []
 
 
-def _first_numbers(result: Any) -> str:
-    """The first few numbers of a result, and its shape."""
-    if type(result) is tuple:
-        return " and ".join(map(_first_numbers, result))
-    if not isinstance(result, Tensor):
-        return f"{result:.4g}" if isinstance(result, float) else repr(result)
-    numbers = [f"{x:.4g}" if torch.is_floating_point(result) else str(x) for x in result.flatten()[:SHOWN].tolist()]
-    more = ", ..." if result.numel() > SHOWN else ""
-    return f"({', '.join(numbers)}{more}) of shape {tuple(result.shape)}"
+def _compared(slug: str, named: dict[str, Any], right: Any, wrong: Run) -> tuple[list[str], list]:
+    tensors = {name: arg for name, arg in named.items() if isinstance(arg, Tensor) and arg.dim() > 0}
+    if sum(map(Tensor.numel, tensors.values())) > INPUTS:
+        tensors = {}
+    tables = [_table(arg, f"input {name}") for name, arg in tensors.items()]
+    inputs = ", ".join(f"`{name}` {describe(arg)}" for name, arg in named.items())
+    if wrong.error:
+        text = f"For {inputs}: with this mistake it is {error_text(wrong.error)}."
+        return [text], [*tables, *(_table(part, "right") for _, part in _parts(right) if isinstance(part, Tensor))]
+    wrong_parts = dict(_parts(wrong.output))
+    for name, part in _parts(right):
+        mine = wrong_parts.get(name)
+        if not isinstance(part, Tensor) or not isinstance(mine, Tensor):
+            if part is not mine and difference(mine, part):
+                text = f"For {inputs}: right is {part!r}{name}; with this mistake it is {mine!r}."
+                return [text], tables
+        elif fault := difference(mine, part):
+            tables += _side_by_side(part, mine, name, slug, fault[0])
+    return [f"For {inputs}: what is right, and what comes with this mistake."], tables
+
+
+def _parts(result: Any, name: str = "") -> list[tuple[str, Any]]:
+    """The parts of a tuple, also of one in it, each with its name."""
+    if type(result) is not tuple:
+        return [(name, result)]
+    return [part for n, each in enumerate(result, start=1) for part in _parts(each, f"{name or ', part'} {n}".rstrip())]
+
+
+def _side_by_side(right: Tensor, wrong: Tensor, name: str, slug: str, fault: str) -> list:
+    """Both, at the first place where they differ, with as many digits as tell them apart."""
+    at = None
+    if right.shape == wrong.shape and right.dim() > 0 and fault in ("wrong-value", "not-finite"):
+        at = first(~torch.isclose(wrong, right, rtol=2e-4, atol=2e-4, equal_nan=True))
+    titles = f"right{name}", f"with {slug}{name}"
+    for digits in (2, 4, 6):
+        tables = [_table(tensor, title, at, digits) for tensor, title in zip((right, wrong), titles, strict=True)]
+        if at is None or tables[0].cells != tables[1].cells:
+            break
+    return tables
+
+
+def _table(tensor: Tensor, title: str, at: tuple[int, ...] | None = None, digits: int = 2):
+    """The part of a tensor around one place: a matrix of at most ``SHOWN`` rows and columns."""
+    from course_utils.show import matrix  # matplotlib comes with it: not at import
+
+    whole = tuple(tensor.shape)
+    if tensor.numel() == 0:
+        return matrix([["none"]], columns=["entries"], title=f"{title} {whole}")
+    at = at or (0,) * tensor.dim()
+    tensor = tensor.detach()[at[:-2]] if tensor.dim() > 2 else tensor.detach().reshape(-1, whole[-1] if whole else 1)
+    row, column = (0, 0, *at)[-2:]
+    starts = [place - place % SHOWN for place in (row, column)]
+    shown = tensor[tuple(slice(start, start + SHOWN) for start in starts)]
+    cells = (
+        shown.tolist()
+        if shown.is_floating_point() or shown.dtype == torch.bool
+        else [[str(number) for number in line] for line in shown.tolist()]
+    )
+    part = "" if shown.numel() == torch.Size(whole).numel() else ", a part"
+    rows, columns = (range(start, start + n) for start, n in zip(starts, shown.shape, strict=True))  # as Python counts
+    return matrix(cells, rows, columns, title=f"{title} {whole}{part}", digits=digits)

@@ -5,7 +5,7 @@ import sys
 from importlib import import_module
 from importlib.util import find_spec
 
-from course_utils.classroom.lesson import ClassroomError
+from course_utils.classroom._files import ClassroomError
 
 # One module for each command. It offers add_to(subparsers), which sets ``run``: a function of the arguments that
 # returns an exit status, or None for 0. A command whose module is not there is left out.

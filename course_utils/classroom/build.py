@@ -18,7 +18,7 @@ from course_utils.classroom.assignment import CONFIGURATION, assignment_version
 from course_utils.classroom.lesson import ClassroomError, Lesson, find_lessons, read_lesson
 from course_utils.classroom.student import student_version
 
-PARTS = ("student", "teacher", "assignment", "slides", "worksheets")
+PARTS = ("student", "teacher", "assignment", "pages", "slides", "worksheets")
 OUTPUT = Path("build") / "classroom"
 MARKER = ".classroom-build.json"  # in the output folder: each file that this command wrote, and its sha256
 

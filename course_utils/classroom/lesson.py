@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-import nbformat
 from nbformat import NotebookNode
+
+from course_utils.classroom._files import ClassroomError, read_notebook
 
 CHECKOUT = Path(__file__).parents[2] / "notebooks"
 GUIDES = Path(__file__).parent / "guide"
@@ -25,10 +26,6 @@ HEADING = re.compile(
 CHECK = re.compile(r"(?P<name>\w+) = check\.(?P=name)\((?P=name)\)\.function")
 FOLDED = re.compile(r"<details>\s*<summary>(?P<summary>.*?)</summary>(?P<body>.*?)</details>\n*", flags=re.DOTALL)
 PYTHON = re.compile(r"```python\n(.*?)```", flags=re.DOTALL)
-
-
-class ClassroomError(ValueError):
-    """What came in can't be used; the message is a sentence for a teacher, shown without a traceback."""
 
 
 @dataclass(frozen=True)
@@ -107,15 +104,7 @@ def read_lesson(path: Path) -> Lesson:
     Raises:
         ClassroomError: no notebook, or not in the form that lessons have; it names the notebook and the cell.
     """
-    try:
-        notebook = nbformat.reads(path.read_text(encoding="utf-8"), as_version=4)
-        nbformat.validate(notebook)
-    except FileNotFoundError:
-        raise ClassroomError(f"{path}: there is no such notebook.") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ClassroomError(f"{path} can't be read: {error}.") from error
-    except Exception as error:  # nbformat's errors have no class in common
-        raise ClassroomError(f"{path} is not a notebook: {str(error).splitlines()[0]}") from error
+    notebook = read_notebook(path)
     first = notebook.cells[0].source if notebook.cells else ""
     title, time = TITLE.search(first), TIME.search(first)
     if not title or not time:

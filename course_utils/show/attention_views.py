@@ -5,6 +5,7 @@ from operator import index
 import torch
 from matplotlib.patches import Rectangle
 
+from course_utils.colours import FRAME, PAPER
 from course_utils.show.bertviz_view import View, layers_that_fit, left_out, offline, rounded
 from course_utils.show.figures import subplots
 from course_utils.show.heatmaps import COLOUR_MAP, draw_heat_maps
@@ -81,7 +82,7 @@ def model_view(attentions, tokens, layers=None, heads=None) -> View:
 
         options = {"include_layers": kept, "include_heads": heads, "display_mode": "light", "html_action": "return"}
         view = bertviz.model_view([rounded(weights[None]) for weights in attentions], tokens, **options)
-        style = "#vis { min-width: 980px } rect.detail { fill: white }"
+        style = f"#vis {{ min-width: 980px }} rect.detail {{ fill: {PAPER} }}"
         return offline(view.data, title, words, style, front, total_heads=across)
 
     links = strongest_links(attentions, tokens, layers, heads)
@@ -97,7 +98,7 @@ def _draw_grid(attentions, n_tokens: int, layers: list[int], heads: list[int]):
         for j, head in enumerate(heads):
             place = (j - 0.46, j + 0.46, i + 0.46, i - 0.46)
             image = ax.imshow(attentions[layer][head].float().numpy(), COLOUR_MAP, vmin=0, vmax=largest, extent=place)
-            ax.add_patch(Rectangle((place[0], place[3]), 0.92, 0.92, fill=False, edgecolor="#999999", linewidth=0.6))
+            ax.add_patch(Rectangle((place[0], place[3]), 0.92, 0.92, fill=False, edgecolor=FRAME, linewidth=0.6))
     ax.set(xlim=(-0.5, len(heads) - 0.5), ylim=(len(layers) - 0.5, -0.5), xlabel="head", ylabel="layer")
     ax.set_xticks(range(len(heads)), heads)
     ax.set_yticks(range(len(layers)), layers)

@@ -11,13 +11,14 @@ from pathlib import Path
 
 from IPython.display import display
 
+from course_utils.colours import FRAME, INK, PAPER
 from course_utils.show.figures import Picture, picture
 
 MOST_NUMBERS = 85_000  # about 0.5 MB of page besides d3 and jQuery; with more, layers are left out
 HIGHEST = 900  # pixels; a longer view scrolls
-STYLE = """:root { color-scheme: light } body { background: white; color: black; margin: 10px }
-body, p, pre { font: 14px/1.4 Helvetica, Arial, sans-serif } p { margin: 0 0 8px } pre { white-space: pre-wrap }
-img { max-width: 100%; height: auto } svg { overflow: visible }"""
+STYLE = f""":root {{ color-scheme: light }} body {{ background: {PAPER}; color: {INK}; margin: 10px }}
+body, p, pre {{ font: 14px/1.4 Helvetica, Arial, sans-serif }} p {{ margin: 0 0 8px }} pre {{ white-space: pre-wrap }}
+img {{ max-width: 100%; height: auto }} svg {{ overflow: visible }}"""
 SHIM = "window.require = {config() {}}; window.requirejs = (names, run) => run(window.jQuery, window.d3);"
 NAMES = {"layer": "Layer", "att_head": "Head", "filter": "Attention"}
 
@@ -46,7 +47,7 @@ class View:
     @cached_property
     def iframe(self) -> str:
         """The interactive view alone, as an ``<iframe>`` that can stand in any page."""
-        style = "width: 100%; border: 1px solid #999; background: white; color-scheme: light"
+        style = f"width: 100%; border: 1px solid {FRAME}; background: {PAPER}; color-scheme: light"
         size = f"{style}; height: {self._height}px"
         page = escape(self._page(""))
         return f'<div><iframe title="{escape(self.title)}" style="{size}" srcdoc="{page}"></iframe></div>'

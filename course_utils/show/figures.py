@@ -11,13 +11,15 @@ from IPython.display import display
 from matplotlib.font_manager import fontManager
 from PIL import Image
 
+from course_utils.colours import GRID, LINES, PAPER
+
 CHINESE_FONTS = ["Noto Sans CJK SC", "WenQuanYi Zen Hei", "PingFang SC", "Microsoft YaHei", "SimHei"]
 INSTALLED_FONTS = {font.name for font in fontManager.ttflist}
 STYLE = {
     "font.family": ["DejaVu Sans", *(font for font in CHINESE_FONTS if font in INSTALLED_FONTS)],
-    "figure.facecolor": "white",
-    "savefig.facecolor": "white",
-    "axes.facecolor": "white",
+    "figure.facecolor": PAPER,
+    "savefig.facecolor": PAPER,
+    "axes.facecolor": PAPER,
     "axes.titlesize": 12,
     "axes.labelsize": 11,
     "xtick.labelsize": 10,
@@ -25,17 +27,18 @@ STYLE = {
     "legend.fontsize": 10,
     "axes.grid": True,
     "axes.axisbelow": True,
-    "grid.color": "#dddddd",
+    "grid.color": GRID,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "lines.markersize": 5,
     # Lines differ in colour, in dashes and in markers; the markers stand at even distances along the line.
-    "axes.prop_cycle": cycler(color=["#0072B2", "#D55E00", "#000000", "#009E73", "#882255", "#777777"])
+    "axes.prop_cycle": cycler(color=LINES)
     + cycler(linestyle=["-", "--", "-.", ":", (0, (6, 1)), (0, (3, 1, 1, 1, 1, 1))])
     + cycler(marker=["o", "s", "^", "D", "v", "x"])
     + cycler(markevery=[0.06] * 6),
 }
 SHORTEST_ALT = 30
+IN_WORDS = "<details><summary>This figure in words</summary>"
 DPI = 144  # sharp on fine screens; the page is told to show 96 to the inch
 
 
@@ -48,10 +51,19 @@ def subplots(*args, **kwargs):
 def figure(fig, alt: str) -> None:
     """Displays ``fig`` as a PNG that carries ``alt``, the text for whoever cannot see it, and closes it.
 
+    JupyterLab gives that text to nobody, so it also stands below the figure, folded.
+
     Raises:
         ValueError: ``alt`` is shorter than 30 characters.
     """
-    display(picture(fig, alt))
+    shown = picture(fig, alt)
+    display(shown)
+    display({"text/html": in_words(shown.alt)}, raw=True)
+
+
+def in_words(alt: str) -> str:
+    """The text of a figure, to be opened with the mouse or the keyboard."""
+    return f"{IN_WORDS}<p>{escape(alt)}</p></details>"
 
 
 def picture(fig, alt: str) -> "Picture":

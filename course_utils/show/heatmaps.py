@@ -5,11 +5,12 @@ import math
 import matplotlib.pyplot as plt
 import numpy as np
 
+from course_utils.colours import BETWEEN_CELLS, FRAME, INK, MISSING, PAPER, contrast
 from course_utils.show.figures import STYLE, figure, subplots
 from course_utils.show.numbers import as_floats, as_rows, number
 
 # White to dark blue: lightness falls all the way, so it reads in grey. Grey stands for NaN and infinities.
-COLOUR_MAP = plt.get_cmap("Blues").with_extremes(bad="#cccccc")
+COLOUR_MAP = plt.get_cmap("Blues").with_extremes(bad=MISSING)
 MOST_NUMBERS = 100  # in one map
 MOST_NUMBERS_IN_ALL = 200
 MOST_LABELS = 40
@@ -96,26 +97,24 @@ def _draw(arrays, texts, titles, rows, columns, row_label, column_label, vmin, v
             ax.set_yticks(range(0, len(rows), every), rows[::every], **text_style)
             ax.set_ylabel(row_label)
         ax.grid(False)
-        ax.hlines(np.arange(1, len(rows)) - 0.5, -0.5, len(columns) - 0.5, color="#d8d8d8", linewidth=0.5)
-        ax.vlines(np.arange(1, len(columns)) - 0.5, -0.5, len(rows) - 0.5, color="#d8d8d8", linewidth=0.5)
+        ax.hlines(np.arange(1, len(rows)) - 0.5, -0.5, len(columns) - 0.5, color=BETWEEN_CELLS, linewidth=0.5)
+        ax.vlines(np.arange(1, len(columns)) - 0.5, -0.5, len(rows) - 0.5, color=BETWEEN_CELLS, linewidth=0.5)
         ax.tick_params(length=0)
-        ax.spines[:].set(visible=True, color="#999999")
+        ax.spines[:].set(visible=True, color=FRAME)
         for (i, j), text in np.ndenumerate(texts[k]):
             if with_numbers:
                 colour = ink(image.cmap(image.norm(arrays[k, i, j])))
                 ax.text(j, i, text, ha="center", va="center", color=colour, size=16 if text == "·" else 10)
             elif not np.isfinite(arrays[k, i, j]):
-                ax.text(j, i, "x", ha="center", va="center", color="black", size=7)
+                ax.text(j, i, "x", ha="center", va="center", color=INK, size=7)
     if not with_numbers:
         fig.colorbar(image, ax=axes, shrink=1 / down, anchor=(0, 1), aspect=25, pad=0.02)
     return fig
 
 
 def ink(colour) -> str:
-    """Black or white, whichever contrasts more with ``colour`` (WCAG relative luminance); always at least 4.5 : 1."""
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in colour[:3]]
-    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-    return "white" if 1.05 / (luminance + 0.05) > (luminance + 0.05) / 0.05 else "black"
+    """Black or white, whichever contrasts more with ``colour``; always at least 4.5 : 1."""
+    return max(PAPER, INK, key=lambda writing: contrast(writing, colour))
 
 
 def _describe(arrays, texts, titles, rows, columns, axes, what) -> str:

@@ -5,6 +5,7 @@ import json
 import torch
 
 from course_utils.bert import NAME_MAP, Bert
+from course_utils.colours import FRAME
 from course_utils.layers import ACTIVATIONS
 from course_utils.show.attention_views import GET_ATTENTIONS, expect_index
 from course_utils.show.bertviz_view import View, layers_that_fit, left_out, offline, rounded
@@ -219,7 +220,7 @@ def _strip(ax, values, title: str, low: float, high: float) -> None:
     ax.set(xticks=[], yticks=[])
     ax.tick_params(length=0)
     ax.grid(False)
-    ax.spines[:].set(visible=True, color="#999999")
+    ax.spines[:].set(visible=True, color=FRAME)
     for i, value in enumerate(values[:, 0] if narrow else []):
         colour = ink(image.cmap(image.norm(value)))
         ax.text(0, i, number(value), ha="center", va="center", color=colour, size=9)

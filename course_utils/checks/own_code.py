@@ -1,0 +1,39 @@
+"""What the code of a learner's function says about it, without running it."""
+
+import dis
+from collections.abc import Callable, Iterator
+from types import CodeType
+
+
+def _steps(code: CodeType) -> Iterator[dis.Instruction]:
+    """The steps of a function, and of the functions inside it."""
+    yield from dis.get_instructions(code)
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _steps(constant)
+
+
+def attributes_in(function: Callable) -> set[str]:
+    """Every name that stands behind a dot or comes from outside the function, such as ``detach`` in ``x.detach()``."""
+    code = getattr(function, "__code__", None)
+    if not isinstance(code, CodeType):
+        return set()
+    return {step.argval for step in _steps(code) if step.opname in ("LOAD_ATTR", "LOAD_METHOD", "LOAD_GLOBAL")}
+
+
+def unused_arguments(function: Callable) -> list[str]:
+    """Its own arguments that it never reads."""
+    if not isinstance(code := getattr(function, "__code__", None), CodeType):
+        return []
+    read = set()
+    for step in _steps(code):
+        if "LOAD" in step.opname:  # newer Pythons load two in one step
+            read.update(step.argval if isinstance(step.argval, tuple) else [step.argval])
+    return [name for name in code.co_varnames[: code.co_argcount] if name not in read]
+
+
+def computes(function: Callable) -> bool:
+    """Does it call or reckon anything, or is it a stub?"""
+    if not hasattr(function, "__code__"):
+        return False
+    return any(step.opname.startswith(("CALL", "BINARY")) for step in dis.get_instructions(function))

