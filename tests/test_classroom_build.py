@@ -345,7 +345,6 @@ def test_slides_and_worksheets_get_the_lessons_and_a_folder(tmp_path, monkeypatc
     def make(lessons, folder):
         (folder / "page.html").write_text(" ".join(path.stem for path in lessons), encoding="utf-8")
 
-    monkeypatch.setattr("course_utils.classroom.build.find_spec", lambda name: True)
     monkeypatch.setattr("course_utils.classroom.build.import_module", lambda name: SimpleNamespace(build=make))
     assert build("--lessons", "3", "01", "--only", "worksheets", "slides", "--output", tmp_path / "class") == 0
     for part in ("slides", "worksheets"):
@@ -357,7 +356,6 @@ def test_a_missing_package_of_theirs_is_a_sentence(tmp_path, monkeypatch, capsys
     def make(lessons, folder):
         raise ModuleNotFoundError("No module named 'weasyprint'", name="weasyprint")
 
-    monkeypatch.setattr("course_utils.classroom.build.find_spec", lambda name: True)
     monkeypatch.setattr("course_utils.classroom.build.import_module", lambda name: SimpleNamespace(build=make))
     assert build("--lessons", "01", "--only", "worksheets", "--output", tmp_path / "class") == 2
     assert capsys.readouterr().err == "worksheets need the package weasyprint, which is not installed here.\n"

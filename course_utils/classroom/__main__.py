@@ -3,12 +3,11 @@
 import argparse
 import sys
 from importlib import import_module
-from importlib.util import find_spec
 
 from course_utils.classroom._files import ClassroomError
 
 # One module for each command. It offers add_to(subparsers), which sets ``run``: a function of the arguments that
-# returns an exit status, or None for 0. A command whose module is not there is left out.
+# returns an exit status, or None for 0.
 COMMANDS = ["build", "report", "wheelhouse"]
 
 
@@ -19,8 +18,7 @@ def main(arguments: list[str] | None = None) -> int:
     )
     subparsers = parser.add_subparsers(required=True, metavar="COMMAND")
     for name in COMMANDS:
-        if find_spec(f"course_utils.classroom.{name}"):
-            import_module(f"course_utils.classroom.{name}").add_to(subparsers)
+        import_module(f"course_utils.classroom.{name}").add_to(subparsers)
     chosen = parser.parse_args(arguments)
     try:
         return chosen.run(chosen) or 0

@@ -8,7 +8,6 @@ import shutil
 import tempfile
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 
 import nbformat
@@ -88,12 +87,9 @@ def _maker(part: str, arguments: argparse.Namespace) -> Callable[[Sequence[Lesso
 
 
 def _other(part: str, lessons: Sequence[Lesson], folder: Path) -> str:
-    name = f"course_utils.classroom.{part}"
-    if find_spec(name) is None:
-        return "left out, this copy of the course has no such module"
     folder.mkdir()
     try:
-        import_module(name).build([lesson.path for lesson in lessons], folder)
+        import_module(f"course_utils.classroom.{part}").build([lesson.path for lesson in lessons], folder)
     except ModuleNotFoundError as error:
         raise ClassroomError(f"{part} need the package {error.name}, which is not installed here.") from error
     return f"{sum(path.is_file() for path in folder.rglob('*'))} files"
