@@ -10,12 +10,12 @@ from pathlib import Path
 import psutil
 import pytest
 from PIL import Image
-from submissions.make import EXERCISES, make
+from submissions.make import EXERCISES, make, read
 
 from course_utils.classroom import grading, report, report_page, summary
 from course_utils.classroom.__main__ import main
 from course_utils.classroom.grading import Cancelled, Limits, Verdict, grade
-from course_utils.classroom.needed import moment, needed, statements
+from course_utils.classroom.needed import moment, needed, parse, statements
 from course_utils.classroom.returned import LESSONS, Remark, Submission, collect
 
 SECONDS = 24  # a third of it for one exercise: long enough for a right answer on a busy machine
@@ -301,6 +301,7 @@ def test_only_what_the_functions_need_is_taken():
         "%matplotlib inline\nx = 1",
         "!pip install nothing\nx = 1",
         "if True:\n    %pip install -q nothing\n    x = 1",
+        "try:\n    import torch\nexcept ImportError:\n    %pip install 'a>=1' \\\n      b \\\n      c\nx = 1",
         "torch?\nx = 1",
         "%%time\nx = 1",
         "x = (7\n% 2)",
@@ -310,6 +311,16 @@ def test_only_what_the_functions_need_is_taken():
 def test_jupyters_own_commands_are_no_syntax_errors(cell):
     found, broken = statements([cell])
     assert not broken and "x" in set().union(*(each.binds for each in found))
+
+
+def test_the_set_up_cell_of_a_lesson_is_read():
+    found, broken = statements([cell.source for cell in read("01").cells if cell.cell_type == "code"])
+    assert not broken and "torch" in set().union(*(each.binds for each in found if each.cell == 0))
+
+
+def test_lines_keep_their_numbers():
+    tree = parse("%pip install a \\\n  b\n\n!ls\nx = 1")
+    assert tree.body[-1].lineno == 5
 
 
 def test_a_cell_that_is_no_python_does_not_stop_the_others():

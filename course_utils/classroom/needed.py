@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from types import CodeType
 
 READ = {"LOAD_NAME", "LOAD_GLOBAL", "LOAD_FROM_DICT_OR_GLOBALS"}
+# A line for Jupyter, with those that a \\ at its end joins to it.
+COMMAND = re.compile(r"^([ \t]*)([%!?](?:.*\\\n)*.*|[\w.]+\?+[ \t]*)$", flags=re.MULTILINE)
 TIMED = ("%%time", "%%timeit", "%%capture")  # what stands below these is Python
 
 
@@ -37,7 +39,8 @@ def parse(source: str) -> ast.Module:
     try:
         return ast.parse(source)
     except SyntaxError:  # only now, because a line of a long formula may begin with % too
-        return ast.parse(re.sub(r"^(\s*)([%!].*|\?.*|[\w.]+\?+\s*)$", r"\1pass", source, flags=re.MULTILINE))
+        kept = COMMAND.sub(lambda found: f"{found[1]}pass" + "\n" * found[2].count("\n"), source)
+        return ast.parse(kept)
 
 
 def statements(cells: list[str]) -> tuple[list[Statement], dict[int, str]]:
