@@ -140,7 +140,7 @@ def test_the_page_needs_nothing_and_can_be_read_by_ear(graded):
     assert "softmax 1" in page.all("img")[0]["alt"] and "wrong-axis in softmax (2)" in page.all("img")[0]["alt"]
     assert all(each["scope"] in ("col", "row") for each in page.all("th"))
     assert len(page.all("caption")) == len(page.all("table")) == 7
-    assert page.all("html") == [{"lang": "en"}] and "prefers-color-scheme: dark" in text
+    assert page.all("html") == [{"lang": "en"}] and "color-scheme: light dark" in text and "light-dark(" in text
     for table in text.split("<tbody>")[1:]:
         rows = table.split("</tbody>")[0].split("<tr>")[1:]
         assert all(row.count('<th scope="row"') == 1 for row in rows)
@@ -162,7 +162,7 @@ def test_the_looks_can_be_told_apart_in_grey():
     """Two outcomes of the same hatching differ in lightness."""
     looks = [
         (hatch, Image.new("RGB", (1, 1), colour).convert("L").getpixel((0, 0)))
-        for colour, hatch, _ in report_page.LOOKS.values()
+        for colour, _, hatch in report_page.LOOKS.values()
     ]
     for one in range(len(looks)):
         for other in range(one):
