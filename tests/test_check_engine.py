@@ -582,12 +582,48 @@ def headings() -> list[str]:
 @pytest.mark.parametrize("patient", stories.PATIENTS, ids=lambda patient: patient.heading)
 def test_every_patient_is_in_the_bug_clinic_and_its_mistakes_are_known(patient):
     assert patient.heading in headings()
-    assert set(patient.slugs) <= {slug for each in check.EXERCISES.values() for slug in each.mistakes}
+    assert {*patient.slugs, *patient.kin} <= {slug for each in check.EXERCISES.values() for slug in each.mistakes}
 
 
 def test_no_mistake_has_two_patients():
-    slugs = [slug for patient in stories.PATIENTS for slug in patient.slugs]
+    slugs = [slug for patient in stories.PATIENTS for slug in (*patient.slugs, *patient.kin)]
     assert len(slugs) == len(set(slugs))
+
+
+@pytest.mark.parametrize(
+    "slug, exercise, says, never",
+    [
+        ("divided-by-d-k", "scaled_dot_product_attention", "equal shares", "nearly all weight"),
+        ("multiplied-by-root", "scaled_dot_product_attention", "Multiplied by it", "Without the root"),
+        ("scaled-by-value-width", "scaled_dot_product_attention", "as wide as queries and keys", "eight"),
+        ("no-softmax", "scaled_dot_product_attention", "scores go straight to the values", "add up to 1 look like"),
+        ("float-instead-of-boolean", "padding_mask", "is added to the scores", "to nothing else"),
+        ("empty-row-attends", "masked_softmax", "gives no NaN", "fills the whole model"),
+        ("not-transposed", "split_heads", "no token sees another", "the right shape with the wrong numbers"),
+        ("projection-forgotten", "cross_attention", "A projection is missing", "heads lie side by side"),
+        ("exponent-halved", "sinusoidal_positions", "far too soon", "stand still"),
+        ("along-the-batch", "shift_right", "You shifted from sentence to sentence", "word order"),
+        ("shifted-left", "shift_right", "does not have that token yet", "goes to zero"),
+        ("padding-counted", "label_smoothed_loss", "padding follows padding", "copies what it sees"),
+        ("residual-from-normalised-x", "post_norm", "brings x to one size", "pre-norm quietly"),
+    ],
+)
+def test_a_mistake_is_not_told_the_story_of_another(slug, exercise, says, never):
+    story = repr(check.explain(slug, exercise))
+    assert says in story and never not in story, story
+
+
+def test_a_story_says_what_the_numbers_do():
+    """Of the two that go opposite ways: too even, and too much on one key, against what is right."""
+    query, key = torch.randn(2, 6, 256, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    one_hot = torch.eye(6, dtype=torch.float64)  # values whose mixtures are the weights
+    mistakes = check.scaled_dot_product_attention.mistakes
+    right = check.scaled_dot_product_attention.reference(query, key, one_hot).amax(-1).mean()
+    even, *sharp = (
+        mistakes[slug].ways[0](query, key, one_hot).amax(-1).mean()
+        for slug in ("divided-by-d-k", "no-scale", "multiplied-by-root")
+    )
+    assert even < 0.25 < right < 0.7 and min(sharp) > 0.9
 
 
 def test_the_story_links_to_its_patient():
