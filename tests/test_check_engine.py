@@ -196,6 +196,49 @@ def test_what_it_printed_is_told_once_and_for_the_input_that_failed(capsys):
     assert capsys.readouterr().out == result.message + "\n"
 
 
+def and_prints(function):
+    """The same function, with a print of the shape in it."""
+
+    def candidate(scores):
+        print("shape", tuple(scores.shape))
+        return function(scores)
+
+    return candidate
+
+
+@pytest.mark.parametrize(
+    "function, mistake, shape",
+    [
+        (lambda scores: scores.softmax(0), "wrong-axis", (1, 3, 2)),
+        (lambda scores: scores @ scores.sofmax(-1), "raised", (4,)),
+        (lambda scores: scores.softmax(-1), None, (4,)),
+        (lambda scores: scores.detach().softmax(-1), "gradient-cut", (4,)),
+        (lambda scores: scores.add_(1).softmax(-1), "changed-input", (4,)),
+        (lambda scores: None, "returns-nothing", (4,)),
+    ],
+)
+def test_what_it_printed_is_told_with_every_verdict(function, mistake, shape, capsys):
+    result = check.softmax(and_prints(function))
+    assert result.mistake == mistake
+    assert result.message.count("It printed: ") == 1 and f"\nIt printed: shape {shape}\n" in result.message
+    assert result.message.count(f"of 6: `scores` {shape} float32.)") == 1
+    assert capsys.readouterr().out == result.message + "\n"
+
+
+def test_prints_that_change_do_not_hide_that_the_failure_is_the_same():
+    first = check.softmax(lambda scores: scores + 0.1)
+    again = check.softmax(and_prints(lambda scores: scores + 0.1))
+    assert "by hand" not in first.message and "by hand" in again.message and "It printed: shape" in again.message
+
+
+def test_long_prints_are_cut_off():
+    def candidate(scores):
+        print("long " * 10_000)
+        return scores.softmax(0)
+
+    assert 1000 < len(check.softmax(candidate).message) < limits.PRINTED + 1000
+
+
 def test_switches_that_a_function_turns_are_turned_back():
     def candidate(scores):
         torch.set_default_dtype(torch.float64)
@@ -558,7 +601,9 @@ def test_a_random_exercise_keeps_its_prints_too(capsys):
         print("here")
         return check.mask_tokens.reference(*args)
 
-    assert check.mask_tokens(candidate).passed and "here" not in capsys.readouterr().out
+    result = check.mask_tokens(candidate)
+    assert result.passed and result.message.count("here") == 1 and "It printed: here\n" in result.message
+    assert capsys.readouterr().out == result.message + "\n"
 
 
 def test_a_misspelt_name_is_not_told_to_print_shapes():
