@@ -1,6 +1,7 @@
 """What every check does, whatever the exercise: functions that misbehave, errors in plain words, hints, progress."""
 
 import json
+import math
 import os
 import re
 import subprocess
@@ -803,6 +804,33 @@ def test_a_constant_result_is_told(candidate, says):
 def test_lists_of_lists_get_advice():
     message = check.dot_product_scores(lambda query, key: [[q @ k for k in key] for q in query]).message
     assert "each inner list" in message and "one matrix product" in message
+
+
+def softmax_of_row(row):
+    """As lesson 01 writes it."""
+    exponentials = [math.exp(score - max(row)) for score in row]
+    return [exponential / sum(exponentials) for exponential in exponentials]
+
+
+@pytest.mark.parametrize(
+    "candidate, says",
+    [
+        (softmax_of_row, "It holds plain numbers. Operations"),
+        (lambda scores: [softmax_of_row(row) for row in scores[None]], "It holds plain numbers. Operations"),
+        (lambda scores: torch.stack(softmax_of_row(scores)), "here it is plain numbers. Operations"),
+        (lambda scores: torch.stack([softmax_of_row(scores)]), "here it is plain numbers. Operations"),
+        (lambda scores: math.exp(scores), "torch has such functions for whole tensors"),
+    ],
+)
+def test_a_loop_over_plain_numbers_is_told_that_none_is_needed(candidate, says):
+    message = check.softmax(candidate).message
+    assert says in message and "no loop is needed" in message, message
+    assert "`torch.stack` makes one tensor" not in message
+
+
+def test_scores_that_are_scaled_too_early_are_sent_to_no_other_lesson():
+    message = check.dot_product_scores(lambda query, key: query @ key.T / query.shape[-1] ** 0.5).message
+    assert "as its own step" in message and "lesson 02" not in message
 
 
 @pytest.mark.parametrize("candidate", [None, check.softmax.reference, lambda scores: None])

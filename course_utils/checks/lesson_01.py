@@ -123,7 +123,8 @@ _declare(
 _declare(
     "already-scaled",
     (
-        "These are dot products divided by the root of a width. Here they are wanted as they are; lesson 02 scales.",
+        "These are dot products divided by the root of a width. Here they are wanted as they are: the scaling comes "
+        "after the scores, as its own step.",
         "For the query (1, 2) and the key (0, 1) the score is 2, a whole number. What does your function do to it "
         "after the product?",
     ),
