@@ -597,6 +597,53 @@ def test_two_mistakes_at_once_are_both_told():
     assert story.count("with this mistake.") == 2
 
 
+def test_of_two_mistakes_each_has_its_words_and_tables_together():
+    story = check.explain("no-scale and wrong-axis", "scaled_dot_product_attention")
+    for shown in (repr(story), story._repr_html_()):
+        places = [shown.index(each) for each in ("A score adds up", "with no-scale", "runs along", "with wrong-axis")]
+        assert places == sorted(places)
+        assert shown.count("02_the_sky_is_blue.ipynb") == shown.count("Patient 1: The missing square root") == 1
+    html = story._repr_html_()
+    assert html.count('role="status"') == 1
+    assert "<strong>no-scale.</strong>" in html and "<strong>wrong-axis.</strong>" in html
+
+
+def test_two_mistakes_lead_to_both_their_patients():
+    html = check.explain("no-scale and value-inside-softmax", "scaled_dot_product_attention")._repr_html_()
+    assert html.index("02_the_sky_is_blue.ipynb#") < html.index("#Patient-1:") < html.index("#Patient-3:")
+
+
+def test_the_first_example_has_two_queries_and_three_keys_as_its_hint():
+    story = check.explain("wrong-axis", "softmax")
+    scores, right, wrong = (torch.tensor([[float(x) for x in row] for row in t.cells]) for t in story.tables)
+    assert scores.shape == (2, 3) and not torch.allclose(right, wrong, atol=0.1)
+    torch.testing.assert_close(right.sum(1), torch.ones(2), atol=0.02, rtol=0)
+    torch.testing.assert_close(wrong.sum(0), torch.ones(3), atol=0.02, rtol=0)
+
+
+def test_a_story_prefers_matrices_to_a_single_row_and_a_batch():
+    @exercise(lambda: [(torch.ones(3),), (torch.ones(1, 2, 2),), (torch.ones(1, 5),), (torch.ones(3, 2),)])
+    def double(x):
+        """Twice x."""
+        return 2 * x
+
+    double.mistake("squared", ("Hint one.", "Hint two."), lambda x: x * x)
+    double.mistake("flat", ("Hint one.", "Hint two."), lambda x: 2 * x if x.dim() > 1 else x)
+    told = [repr(stories.tell(slug, "double", {"double": double})) for slug in ("squared", "flat")]
+    assert "For `x` (3, 2) float32" in told[0] and "For `x` (3,) float32" in told[1]
+
+
+def test_an_example_is_for_the_story_only():
+    @exercise(lambda: [(torch.ones(3, 2),)], example=(torch.full((2, 2), 5.0),))
+    def double(x):
+        """Twice x."""
+        return 2 * x
+
+    double.mistake("squared", ("Hint one.", "Hint two."), lambda x: x * x)
+    assert "For `x` (2, 2) float32" in repr(stories.tell("squared", "double", {"double": double}))
+    assert "on 1 inputs" in double(lambda x: x + x).message and "(3, 2)" in double(lambda x: x).message
+
+
 def test_a_random_exercise_keeps_its_prints_too(capsys):
     def candidate(*args):
         print("here")
@@ -676,6 +723,13 @@ def test_the_story_links_to_its_patient():
     html = check.explain("no-scale")._repr_html_()
     assert 'href="15_bug_clinic.ipynb#Patient-1:-The-missing-square-root"' in html
     assert "Patient 1: The missing square root." in repr(check.explain("no-scale"))
+
+
+def test_the_story_links_to_its_own_lesson_first():
+    html = check.explain("divided-by-d-k", "scaled_dot_product_attention")._repr_html_()
+    own, clinic = html.index('href="02_the_sky_is_blue.ipynb#Four-words,-512-numbers-each"'), html.index("Patient-1:")
+    assert html.index("Read on in lesson 02:") < own < html.index("Later, a related bug in the bug clinic") < clinic
+    assert "Later, the whole story in the bug clinic" in repr(check.explain("no-scale"))
 
 
 def test_importing_the_checks_needs_no_progress_file():

@@ -32,7 +32,8 @@ def dot_product_scores(query, key):
         (normal(2, 3, 4),),
         (normal(2, 5, 3, 4, dtype=torch.float64),),
         (normal(4, 4) + torch.tensor([[500.0], [-500.0], [0.0], [90.0]]),),
-    ]
+    ],
+    example=(torch.tensor([[1.0, 2.0, 3.0], [3.0, 1.0, 1.0]]),),
 )
 def softmax(scores):
     """Softmax over the last axis, for scores of any size: (..., n) -> (..., n)."""

@@ -85,7 +85,7 @@ class Progress:
             lambda lesson: f'<a href="{notebooks[lesson[0]]}">{lesson[0]}</a>',
             self._table()._repr_html_(),
         )
-        return as_html(self._summary(), more=table)
+        return as_html(self._summary(), body=table)
 
 
 def overview(exercises: dict[str, str]) -> Progress:

@@ -1,6 +1,7 @@
 """The longer story of a known mistake: its hints, what it does to the numbers, and its patient in the bug clinic."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from html import escape
@@ -12,7 +13,7 @@ from torch import Tensor
 from course_utils.checks.differences import difference, first
 from course_utils.checks.engine import AGAIN, Exercise
 from course_utils.checks.errors import error_text
-from course_utils.checks.output import as_html
+from course_utils.checks.output import as_html, as_paragraphs
 from course_utils.checks.places import PLACES, link
 from course_utils.checks.runs import Run, describe, run, tells_apart
 
@@ -315,43 +316,54 @@ PATIENTS = [
 
 @dataclass(repr=False)
 class Story:
-    """What ``check.explain`` returns: paragraphs, tables, and where to read on: a patient of lesson 15, or a lesson."""
+    """What ``check.explain`` returns: paragraphs, tables, and where to read on, in a lesson and in the bug clinic.
+
+    Of several mistakes each has a part, a story of its own.
+    """
 
     slug: str | None
-    paragraphs: list[str]
+    paragraphs: list[str] = field(default_factory=list)
     tables: list = field(default_factory=list)
     patient: Patient | None = None
     exercise: str | None = None
+    parts: "list[Story]" = field(default_factory=list)
 
-    def _read_on(self) -> tuple[str, str, str, str] | None:
-        """Before the link, its notebook, its heading, after it."""
-        if self.patient:
-            number = self.patient.heading.split(":")[0]
-            after = f"If the page opens at its top, choose {number} in the list there. Run all cells above it first."
-            return "Read on in the bug clinic, lesson 15:", CLINIC, self.patient.heading, after
+    def _read_on(self) -> Iterator[tuple[str, str, str, str]]:
+        """For each place, the lesson's own first: before the link, its notebook, its heading, after it."""
         if self.exercise in PLACES:
             notebook, heading = PLACES[self.exercise]
             after = "If the page opens at its top, look for that heading."
-            return f"Read on in lesson {notebook[:2]}:", notebook, heading, after
-        return None
+            yield f"Read on in lesson {notebook[:2]}:", notebook, heading, after
+        told = set()
+        for part in self.parts or [self]:
+            if part.patient and part.patient.heading not in told:
+                heading = part.patient.heading
+                told.add(heading)
+                what = "a related bug" if part.slug in part.patient.kin else "the whole story"
+                number = heading.split(":")[0]
+                after = (
+                    f"If the page opens at its top, choose {number} in the list there. Run all cells above it first."
+                )
+                yield f"Later, {what} in the bug clinic, lesson 15:", CLINIC, heading, after
 
     def __repr__(self) -> str:
-        lines = [*self.paragraphs, *map(repr, self.tables)]
-        if found := self._read_on():
-            before, notebook, heading, _ = found
+        lines = [line for part in self.parts or [self] for line in (*part.paragraphs, *map(repr, part.tables))]
+        for before, notebook, heading, _ in self._read_on():
             lines.append(f"{before.removesuffix(':')}, {notebook}: {heading.removesuffix('?')}.")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        more = ""
-        if self.tables:
-            tables = "".join(table._repr_html_() for table in self.tables)
-            more += f'<div style="display: flex; flex-wrap: wrap; gap: 0.5em 2em; align-items: start">{tables}</div>'
-        if found := self._read_on():
-            before, notebook, heading, after = found
+        body = ""
+        for part in self.parts or [self]:
+            body += as_paragraphs("\n".join(part.paragraphs))
+            if part.tables:
+                tables = "".join(table._repr_html_() for table in part.tables)
+                style = "display: flex; flex-wrap: wrap; gap: 0.5em 2em; align-items: start"
+                body += f'<div style="{style}">{tables}</div>'
+        for before, notebook, heading, after in self._read_on():
             there = f'<a href="{link(notebook, heading)}">{escape(heading)}</a>'
-            more += f'<p style="margin: 0.3em 0">{before} {there}. {after}</p>'
-        return as_html("\n".join(self.paragraphs), more=more)
+            body += f'<p style="margin: 0.3em 0">{before} {there}. {after}</p>'
+        return as_html(body=body)
 
 
 def tell(slug: str | None, exercise: str | None, exercises: dict[str, Exercise]) -> Story:
@@ -363,9 +375,7 @@ def tell(slug: str | None, exercise: str | None, exercises: dict[str, Exercise])
         return Story(slug, [f"{exercise}: {says}" if exercise in exercises else says])
     if isinstance(slug, str) and len(names := re.split(" and | or ", slug)) > 1:  # as a verdict names several
         parts = [tell(name, exercise, exercises) for name in names]
-        tables = [table for part in parts for table in part.tables]
-        patient = next((part.patient for part in parts if part.patient), None)
-        return Story(slug, [text for part in parts for text in part.paragraphs], tables, patient, parts[0].exercise)
+        return Story(slug, exercise=parts[0].exercise, parts=parts)
     if exercise is not None and exercise not in exercises:
         raise ValueError(f"exercise must be one of {', '.join(exercises)}, got {exercise!r}")
     knowing = [each for each in exercises.values() if slug in each.mistakes and exercise in (None, each.name)]
@@ -387,14 +397,22 @@ def tell(slug: str | None, exercise: str | None, exercises: dict[str, Exercise])
 
 
 def _numbers(exercise: Exercise, slug: str) -> tuple[list[str], list]:
-    """What the mistake gives on the smallest input that shows it, and what is right: in words, and as tables."""
+    """What the mistake gives on the input that shows it best, and what is right: in words, and as tables."""
     way = exercise.mistakes[slug].ways[0]
-    for args in exercise.inputs():
+    examples = [] if exercise.example is None else [exercise.example]
+    for args in examples + sorted(exercise.inputs(), key=_hard_to_see):  # else the smallest first, as they come
         right, wrong = run(exercise.reference, args).output, run(way, args)
         if tells_apart(wrong, wrong, right):
             named = dict(zip(exercise.arguments, args, strict=True))
             return _compared(slug, named, right, wrong)
     return [], []
+
+
+def _hard_to_see(args: tuple) -> bool:
+    """Not one matrix each, of several rows and columns: a single row or a batch of one can hide what goes wrong."""
+    shapes = [arg.shape for arg in args if isinstance(arg, Tensor) and arg.dim() > 1]
+    few = sum(arg.numel() for arg in args if isinstance(arg, Tensor)) <= INPUTS
+    return not (few and shapes and all(len(shape) == 2 and min(shape) > 1 for shape in shapes))
 
 
 def _compared(slug: str, named: dict[str, Any], right: Any, wrong: Run) -> tuple[list[str], list]:
