@@ -19,7 +19,7 @@ from course_utils import check
 from course_utils.checks import limits, output, passes, stories
 from course_utils.checks.engine import Exercise, exercise
 from course_utils.checks.limits import TimeUp, in_time
-from course_utils.checks.places import PLACES
+from course_utils.checks.places import PLACES, TITLES
 
 
 @pytest.fixture(autouse=True)
@@ -641,7 +641,8 @@ def test_an_example_is_for_the_story_only():
 
     double.mistake("squared", ("Hint one.", "Hint two."), lambda x: x * x)
     assert "For `x` (2, 2) float32" in repr(stories.tell("squared", "double", {"double": double}))
-    assert "on 1 inputs" in double(lambda x: x + x).message and "(3, 2)" in double(lambda x: x).message
+    assert "on 1 inputs" in double(lambda x: x + x).message
+    assert double(lambda x: torch.full_like(x, 10.0) if x.shape == (2, 2) else x * x).mistake == "squared"
 
 
 def test_a_random_exercise_keeps_its_prints_too(capsys):
@@ -924,7 +925,28 @@ def test_progress_keeps_the_lessons_order_and_links_to_them(file):
     notebooks = Path(__file__).parent.parent / "notebooks"
     checked = [re.findall(r"check\.(\w+)\(\1\)", path.read_text("utf-8")) for path in sorted(notebooks.glob("*.ipynb"))]
     assert list(seen.exercises) == [name for names in checked for name in names]
-    assert f'<a href="{next(notebooks.glob("03*")).name}">03</a>' in seen._repr_html_()
+    assert f'<a href="{next(notebooks.glob("03*")).name}">03 · Masks</a>' in seen._repr_html_()
+
+
+def test_progress_names_each_lesson_once_before_its_exercises(file):
+    check.attend(torch.matmul)
+    seen = check.progress()
+    html, (_, *lines) = seen._repr_html_(), repr(seen).splitlines()
+    for lesson, title in TITLES.items():
+        assert html.count(f">{lesson} · ") == 1 and lines.count(f"{lesson} · {title}") == 1
+    assert lines[:2] == ["01 · Attention by hand", f"    {'dot_product_scores':28}  not yet"]
+    assert lines[3].split() == ["attend", seen.passed["attend"]]
+    groups = re.findall(r'<tbody><tr><th scope="rowgroup" rowspan="(\d+)".*?</tbody>', html)
+    assert len(groups) == len(TITLES) and sum(map(int, groups)) == len(check.EXERCISES)
+    assert html.count('scope="row"') == html.count("<td") == len(check.EXERCISES) and html.count('scope="col"') == 3
+
+
+def test_the_lessons_are_called_by_their_titles():
+    notebooks = Path(__file__).parent.parent / "notebooks"
+    assert {notebook[:2] for notebook, _ in PLACES.values()} == TITLES.keys()
+    for lesson, title in TITLES.items():
+        (path,) = notebooks.glob(f"{lesson}_*.ipynb")
+        assert f'"# {lesson} · {title}' in path.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", check.EXERCISES)
