@@ -1,6 +1,7 @@
 """What every check does, whatever the exercise: functions that misbehave, errors in plain words, hints, progress."""
 
 import json
+import math
 import os
 import re
 import subprocess
@@ -18,7 +19,7 @@ from course_utils import check
 from course_utils.checks import limits, output, passes, stories
 from course_utils.checks.engine import Exercise, exercise
 from course_utils.checks.limits import TimeUp, in_time
-from course_utils.checks.places import PLACES
+from course_utils.checks.places import PLACES, TITLES
 
 
 @pytest.fixture(autouse=True)
@@ -194,6 +195,49 @@ def test_what_it_printed_is_told_once_and_for_the_input_that_failed(capsys):
     assert result.mistake == "wrong-value"
     assert result.message.count("It printed: shape (") == 1 and "float64" not in result.message.split("It printed")[1]
     assert capsys.readouterr().out == result.message + "\n"
+
+
+def and_prints(function):
+    """The same function, with a print of the shape in it."""
+
+    def candidate(scores):
+        print("shape", tuple(scores.shape))
+        return function(scores)
+
+    return candidate
+
+
+@pytest.mark.parametrize(
+    "function, mistake, shape",
+    [
+        (lambda scores: scores.softmax(0), "wrong-axis", (1, 3, 2)),
+        (lambda scores: scores @ scores.sofmax(-1), "raised", (4,)),
+        (lambda scores: scores.softmax(-1), None, (4,)),
+        (lambda scores: scores.detach().softmax(-1), "gradient-cut", (4,)),
+        (lambda scores: scores.add_(1).softmax(-1), "changed-input", (4,)),
+        (lambda scores: None, "returns-nothing", (4,)),
+    ],
+)
+def test_what_it_printed_is_told_with_every_verdict(function, mistake, shape, capsys):
+    result = check.softmax(and_prints(function))
+    assert result.mistake == mistake
+    assert result.message.count("It printed: ") == 1 and f"\nIt printed: shape {shape}\n" in result.message
+    assert result.message.count(f"of 6: `scores` {shape} float32.)") == 1
+    assert capsys.readouterr().out == result.message + "\n"
+
+
+def test_prints_that_change_do_not_hide_that_the_failure_is_the_same():
+    first = check.softmax(lambda scores: scores + 0.1)
+    again = check.softmax(and_prints(lambda scores: scores + 0.1))
+    assert "by hand" not in first.message and "by hand" in again.message and "It printed: shape" in again.message
+
+
+def test_long_prints_are_cut_off():
+    def candidate(scores):
+        print("long " * 10_000)
+        return scores.softmax(0)
+
+    assert 1000 < len(check.softmax(candidate).message) < limits.PRINTED + 1000
 
 
 def test_switches_that_a_function_turns_are_turned_back():
@@ -553,12 +597,62 @@ def test_two_mistakes_at_once_are_both_told():
     assert story.count("with this mistake.") == 2
 
 
+def test_of_two_mistakes_each_has_its_words_and_tables_together():
+    story = check.explain("no-scale and wrong-axis", "scaled_dot_product_attention")
+    for shown in (repr(story), story._repr_html_()):
+        places = [shown.index(each) for each in ("A score adds up", "with no-scale", "runs along", "with wrong-axis")]
+        assert places == sorted(places)
+        assert shown.count("02_the_sky_is_blue.ipynb") == shown.count("Patient 1: The missing square root") == 1
+    html = story._repr_html_()
+    assert html.count('role="status"') == 1
+    assert "<strong>no-scale.</strong>" in html and "<strong>wrong-axis.</strong>" in html
+
+
+def test_two_mistakes_lead_to_both_their_patients():
+    html = check.explain("no-scale and value-inside-softmax", "scaled_dot_product_attention")._repr_html_()
+    assert html.index("02_the_sky_is_blue.ipynb#") < html.index("#Patient-1:") < html.index("#Patient-3:")
+
+
+def test_the_first_example_has_two_queries_and_three_keys_as_its_hint():
+    story = check.explain("wrong-axis", "softmax")
+    scores, right, wrong = (torch.tensor([[float(x) for x in row] for row in t.cells]) for t in story.tables)
+    assert scores.shape == (2, 3) and not torch.allclose(right, wrong, atol=0.1)
+    torch.testing.assert_close(right.sum(1), torch.ones(2), atol=0.02, rtol=0)
+    torch.testing.assert_close(wrong.sum(0), torch.ones(3), atol=0.02, rtol=0)
+
+
+def test_a_story_prefers_matrices_to_a_single_row_and_a_batch():
+    @exercise(lambda: [(torch.ones(3),), (torch.ones(1, 2, 2),), (torch.ones(1, 5),), (torch.ones(3, 2),)])
+    def double(x):
+        """Twice x."""
+        return 2 * x
+
+    double.mistake("squared", ("Hint one.", "Hint two."), lambda x: x * x)
+    double.mistake("flat", ("Hint one.", "Hint two."), lambda x: 2 * x if x.dim() > 1 else x)
+    told = [repr(stories.tell(slug, "double", {"double": double})) for slug in ("squared", "flat")]
+    assert "For `x` (3, 2) float32" in told[0] and "For `x` (3,) float32" in told[1]
+
+
+def test_an_example_is_for_the_story_only():
+    @exercise(lambda: [(torch.ones(3, 2),)], example=(torch.full((2, 2), 5.0),))
+    def double(x):
+        """Twice x."""
+        return 2 * x
+
+    double.mistake("squared", ("Hint one.", "Hint two."), lambda x: x * x)
+    assert "For `x` (2, 2) float32" in repr(stories.tell("squared", "double", {"double": double}))
+    assert "on 1 inputs" in double(lambda x: x + x).message
+    assert double(lambda x: torch.full_like(x, 10.0) if x.shape == (2, 2) else x * x).mistake == "squared"
+
+
 def test_a_random_exercise_keeps_its_prints_too(capsys):
     def candidate(*args):
         print("here")
         return check.mask_tokens.reference(*args)
 
-    assert check.mask_tokens(candidate).passed and "here" not in capsys.readouterr().out
+    result = check.mask_tokens(candidate)
+    assert result.passed and result.message.count("here") == 1 and "It printed: here\n" in result.message
+    assert capsys.readouterr().out == result.message + "\n"
 
 
 def test_a_misspelt_name_is_not_told_to_print_shapes():
@@ -582,18 +676,61 @@ def headings() -> list[str]:
 @pytest.mark.parametrize("patient", stories.PATIENTS, ids=lambda patient: patient.heading)
 def test_every_patient_is_in_the_bug_clinic_and_its_mistakes_are_known(patient):
     assert patient.heading in headings()
-    assert set(patient.slugs) <= {slug for each in check.EXERCISES.values() for slug in each.mistakes}
+    assert {*patient.slugs, *patient.kin} <= {slug for each in check.EXERCISES.values() for slug in each.mistakes}
 
 
 def test_no_mistake_has_two_patients():
-    slugs = [slug for patient in stories.PATIENTS for slug in patient.slugs]
+    slugs = [slug for patient in stories.PATIENTS for slug in (*patient.slugs, *patient.kin)]
     assert len(slugs) == len(set(slugs))
+
+
+@pytest.mark.parametrize(
+    "slug, exercise, says, never",
+    [
+        ("divided-by-d-k", "scaled_dot_product_attention", "equal shares", "nearly all weight"),
+        ("multiplied-by-root", "scaled_dot_product_attention", "Multiplied by it", "Without the root"),
+        ("scaled-by-value-width", "scaled_dot_product_attention", "as wide as queries and keys", "eight"),
+        ("no-softmax", "scaled_dot_product_attention", "scores go straight to the values", "add up to 1 look like"),
+        ("float-instead-of-boolean", "padding_mask", "is added to the scores", "to nothing else"),
+        ("empty-row-attends", "masked_softmax", "gives no NaN", "fills the whole model"),
+        ("not-transposed", "split_heads", "no token sees another", "the right shape with the wrong numbers"),
+        ("projection-forgotten", "cross_attention", "A projection is missing", "heads lie side by side"),
+        ("exponent-halved", "sinusoidal_positions", "far too soon", "stand still"),
+        ("along-the-batch", "shift_right", "You shifted from sentence to sentence", "word order"),
+        ("shifted-left", "shift_right", "does not have that token yet", "goes to zero"),
+        ("padding-counted", "label_smoothed_loss", "padding follows padding", "copies what it sees"),
+        ("residual-from-normalised-x", "post_norm", "brings x to one size", "pre-norm quietly"),
+    ],
+)
+def test_a_mistake_is_not_told_the_story_of_another(slug, exercise, says, never):
+    story = repr(check.explain(slug, exercise))
+    assert says in story and never not in story, story
+
+
+def test_a_story_says_what_the_numbers_do():
+    """Of the two that go opposite ways: too even, and too much on one key, against what is right."""
+    query, key = torch.randn(2, 6, 256, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    one_hot = torch.eye(6, dtype=torch.float64)  # values whose mixtures are the weights
+    mistakes = check.scaled_dot_product_attention.mistakes
+    right = check.scaled_dot_product_attention.reference(query, key, one_hot).amax(-1).mean()
+    even, *sharp = (
+        mistakes[slug].ways[0](query, key, one_hot).amax(-1).mean()
+        for slug in ("divided-by-d-k", "no-scale", "multiplied-by-root")
+    )
+    assert even < 0.25 < right < 0.7 and min(sharp) > 0.9
 
 
 def test_the_story_links_to_its_patient():
     html = check.explain("no-scale")._repr_html_()
     assert 'href="15_bug_clinic.ipynb#Patient-1:-The-missing-square-root"' in html
     assert "Patient 1: The missing square root." in repr(check.explain("no-scale"))
+
+
+def test_the_story_links_to_its_own_lesson_first():
+    html = check.explain("divided-by-d-k", "scaled_dot_product_attention")._repr_html_()
+    own, clinic = html.index('href="02_the_sky_is_blue.ipynb#Four-words,-512-numbers-each"'), html.index("Patient-1:")
+    assert html.index("Read on in lesson 02:") < own < html.index("Later, a related bug in the bug clinic") < clinic
+    assert "Later, the whole story in the bug clinic" in repr(check.explain("no-scale"))
 
 
 def test_importing_the_checks_needs_no_progress_file():
@@ -724,6 +861,33 @@ def test_lists_of_lists_get_advice():
     assert "each inner list" in message and "one matrix product" in message
 
 
+def softmax_of_row(row):
+    """As lesson 01 writes it."""
+    exponentials = [math.exp(score - max(row)) for score in row]
+    return [exponential / sum(exponentials) for exponential in exponentials]
+
+
+@pytest.mark.parametrize(
+    "candidate, says",
+    [
+        (softmax_of_row, "It holds plain numbers. Operations"),
+        (lambda scores: [softmax_of_row(row) for row in scores[None]], "It holds plain numbers. Operations"),
+        (lambda scores: torch.stack(softmax_of_row(scores)), "here it is plain numbers. Operations"),
+        (lambda scores: torch.stack([softmax_of_row(scores)]), "here it is plain numbers. Operations"),
+        (lambda scores: math.exp(scores), "torch has such functions for whole tensors"),
+    ],
+)
+def test_a_loop_over_plain_numbers_is_told_that_none_is_needed(candidate, says):
+    message = check.softmax(candidate).message
+    assert says in message and "no loop is needed" in message, message
+    assert "`torch.stack` makes one tensor" not in message
+
+
+def test_scores_that_are_scaled_too_early_are_sent_to_no_other_lesson():
+    message = check.dot_product_scores(lambda query, key: query @ key.T / query.shape[-1] ** 0.5).message
+    assert "as its own step" in message and "lesson 02" not in message
+
+
 @pytest.mark.parametrize("candidate", [None, check.softmax.reference, lambda scores: None])
 def test_a_cell_with_a_syntax_error_defines_nothing(candidate, monkeypatch):
     assert "SyntaxError" not in check.softmax(candidate).message
@@ -761,7 +925,28 @@ def test_progress_keeps_the_lessons_order_and_links_to_them(file):
     notebooks = Path(__file__).parent.parent / "notebooks"
     checked = [re.findall(r"check\.(\w+)\(\1\)", path.read_text("utf-8")) for path in sorted(notebooks.glob("*.ipynb"))]
     assert list(seen.exercises) == [name for names in checked for name in names]
-    assert f'<a href="{next(notebooks.glob("03*")).name}">03</a>' in seen._repr_html_()
+    assert f'<a href="{next(notebooks.glob("03*")).name}">03 · Masks</a>' in seen._repr_html_()
+
+
+def test_progress_names_each_lesson_once_before_its_exercises(file):
+    check.attend(torch.matmul)
+    seen = check.progress()
+    html, (_, *lines) = seen._repr_html_(), repr(seen).splitlines()
+    for lesson, title in TITLES.items():
+        assert html.count(f">{lesson} · ") == 1 and lines.count(f"{lesson} · {title}") == 1
+    assert lines[:2] == ["01 · Attention by hand", f"    {'dot_product_scores':28}  not yet"]
+    assert lines[3].split() == ["attend", seen.passed["attend"]]
+    groups = re.findall(r'<tbody><tr><th scope="rowgroup" rowspan="(\d+)".*?</tbody>', html)
+    assert len(groups) == len(TITLES) and sum(map(int, groups)) == len(check.EXERCISES)
+    assert html.count('scope="row"') == html.count("<td") == len(check.EXERCISES) and html.count('scope="col"') == 3
+
+
+def test_the_lessons_are_called_by_their_titles():
+    notebooks = Path(__file__).parent.parent / "notebooks"
+    assert {notebook[:2] for notebook, _ in PLACES.values()} == TITLES.keys()
+    for lesson, title in TITLES.items():
+        (path,) = notebooks.glob(f"{lesson}_*.ipynb")
+        assert f'"# {lesson} · {title}' in path.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", check.EXERCISES)

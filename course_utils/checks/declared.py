@@ -26,6 +26,7 @@ class Declared:
     ``once``: may each input that is a function be called only once? ``shares``: for results drawn at random from a
     ``torch.Generator`` among the arguments. It gives shares, a sentence with a number each, from a result and the
     arguments; they are compared in place of the result, which must be the same for the same seed only.
+    ``example``: one input more, for the stories of its mistakes: small and clear, and not checked.
     ``right_too``: is this result for these arguments right as well, though the reference gives another?
     """
 
@@ -35,6 +36,7 @@ class Declared:
     once: bool = False
     shares: Callable[[Any, tuple], dict[str, float]] | None = None
     right_too: Callable[[Any, tuple], bool] | None = None
+    example: tuple | None = None
     mistakes: dict[str, Mistake] = field(default_factory=dict)
 
     def __post_init__(self):

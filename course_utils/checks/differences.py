@@ -13,6 +13,9 @@ from torch import Tensor
 TOLERANCE = {torch.float32: (2e-4, 2e-4), torch.float64: (1e-6, 1e-6)}
 NUMBER_TOLERANCE = 1e-5  # relative, of a result that is a plain number: float32 inside is welcome
 SHARE_TOLERANCE = 0.025  # of a share that was drawn at random, some 10,000 times: more than five standard deviations
+WHOLE_TENSORS = (
+    "Operations such as `*` and `@`, `torch.exp` and `.sum(dim=...)` work on a whole tensor at once: no loop is needed."
+)
 Verdict = tuple[str, str]  # (slug, sentences)
 
 
@@ -84,6 +87,8 @@ def _type_remark(got: Any) -> str:
     if type(got) is tuple:
         return " Return one result alone: a comma after `return` makes a tuple."
     if type(got) is list:
+        if _plain_numbers(got):
+            return f" It holds plain numbers. {WHOLE_TENSORS}"
         if any(type(each) is list for each in got):
             return (
                 " It holds lists: `torch.stack` makes one tensor of each inner list of tensors, and then of all. Or "
@@ -93,6 +98,13 @@ def _type_remark(got: Any) -> str:
     if type(got).__module__ == "numpy":
         return " Stay with torch all the way: NumPy knows no gradients."
     return ""
+
+
+def _plain_numbers(got: list) -> bool:
+    """Is it a list of plain numbers, or of such lists?"""
+    return bool(got) and all(
+        isinstance(each, numbers.Real) or (type(each) is list and _plain_numbers(each)) for each in got
+    )
 
 
 def _ids_differ(got: Any, wanted: list[int]) -> Verdict | None:

@@ -84,36 +84,38 @@ class Exercise(Declared):
         try:
             with warnings.catch_warnings(), torch.enable_grad(), torch.random.fork_rng(devices=[]):
                 warnings.simplefilter("ignore")
-                verdict = judge(self, candidate)
+                verdict, printed = judge(self, candidate)
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # a result too strange to be looked at
-            verdict = "wrong-type", f"What your function returned can't be compared: {error_text(error)}"
-        return self._passed(candidate, record) if verdict is None else self._failed(*verdict)
+            verdict, printed = ("wrong-type", f"What your function returned can't be compared: {error_text(error)}"), ""
+        return self._passed(candidate, record, printed) if verdict is None else self._failed(*verdict, printed)
 
     def forget(self) -> None:
         """The next failure counts as the first of its kind."""
         self._last, self._times = None, 0
 
-    def _passed(self, candidate: Callable, record: bool) -> CheckResult:
+    def _passed(self, candidate: Callable, record: bool, printed: str) -> CheckResult:
         self.forget()
         if record:
             passes.record(self.name)
-        message = f"{self.name}: passed. {self._proof()}"
+        message = "\n".join(filter(None, (f"{self.name}: passed. {self._proof()}", printed)))
         result, seen = CheckResult(True, None, message, candidate), self._seen(candidate)
         if seen is not None:
             result.message += f"\n{seen!r}"
         show_text(result.message, as_html(message, "passed", seen))
         return result
 
-    def _failed(self, slug: str, text: str) -> CheckResult:
+    def _failed(self, slug: str, text: str, printed: str) -> CheckResult:
         opening = "not attempted yet" if slug == "not-attempted" else "not yet right"
         if slug != "not-attempted":  # a stub in between is no other failure
             kind = text if slug in AGAIN else slug  # without a known mistake only the same words are the same failure
             self._times = self._times + 1 if kind == self._last else 1
             self._last = kind
             last_mistake[:] = [(self, slug)]
-            text = "\n".join(filter(None, (text, *self._again(slug, text), self._called(slug))))
+            text = "\n".join(filter(None, (text, printed, *self._again(slug, text), self._called(slug))))
+        elif printed:
+            text += f"\n{printed}"
         result = CheckResult(False, slug, f"{self.name}: {opening}. {text}\n{GO_ON}", self.reference)
         show_text(result.message, as_html(result.message, opening))
         return result

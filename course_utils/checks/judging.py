@@ -36,11 +36,13 @@ CUTS = {
 }
 
 
-def judge(exercise: Declared, candidate: Callable | None) -> Verdict | None:
-    """The slug of what is wrong and the sentences that say so, or None if nothing is."""
+def judge(exercise: Declared, candidate: Callable | None) -> tuple[Verdict | None, str]:
+    """The slug of what is wrong and the sentences that say so, or None if nothing is; and what was printed, or ""."""
     if verdict := _no_function(exercise, candidate):
-        return verdict
-    return _Judgement(exercise, candidate).verdict()
+        return verdict, ""
+    judgement = _Judgement(exercise, candidate)
+    verdict = judgement.verdict()
+    return verdict, judgement.printed(verdict)
 
 
 def _no_function(exercise: Declared, candidate: Any) -> Verdict | None:
@@ -78,6 +80,7 @@ class _Judgement:
         self.cases: list[tuple] = exercise.inputs()
         self.runs: list[Run] = []
         self.wanted: list = []
+        self.at = 1  # the number of the input that the verdict is about
 
     def verdict(self) -> Verdict | None:
         for args in self.cases:
@@ -92,8 +95,18 @@ class _Judgement:
             return "changed-input", f"Your function changes its input {changed}. Make a new tensor, and leave it alone."
         for number, (args, r, right) in enumerate(zip(self.cases, self.runs, self.wanted, strict=True), start=1):
             if fault := self._fault(args, r, right):
+                self.at = number
                 return self._named(fault, number) or self._unnamed(fault, number)
         return self._quiet_fault()
+
+    def printed(self, verdict: Verdict | None) -> str:
+        """What the function printed for the input that the verdict is about, and which input that is."""
+        slug, text = verdict or (None, "")
+        printed = self.runs[self.at - 1].printed.strip("\n").rstrip()
+        if not printed.strip() or slug == "too-slow":  # an endless loop prints without end
+            return ""
+        where = self._where(self.at)
+        return f"It printed: {printed}" if where in text else f"{where}\nIt printed: {printed}"
 
     def _named(self, fault: Verdict, number: int) -> Verdict | None:
         """A mistake that the exercise knows."""
@@ -108,10 +121,9 @@ class _Judgement:
             return "not-repeatable", REPEAT
         if fault[0] in ("wrong-value", "wrong-shape") and (constant := self._constant()):
             fault = "constant-result", f"{constant} {fault[1]}"
-        printed = f"\nIt printed: {r.printed.rstrip()}" if r.printed.strip() else ""
         between = "\n" if r.error else " "
         text = f"{fault[1]}{self._dtype_hint(fault, args, right)}{between}{self._where(number)}"
-        return fault[0], text + self._unused() + printed
+        return fault[0], text + self._unused()
 
     def _fault(self, args: tuple, r: Run, right: Any) -> Verdict | None:
         """What is wrong with one result."""
@@ -130,12 +142,16 @@ class _Judgement:
         if self._fault(self.cases[0], try_out(self.candidate, self.cases[0]), self.wanted[0]):
             return "not-repeatable", REPEAT
         if self.exercise.gradients:
-            return next(filter(None, map(self._gradient_fault, range(1, len(self.cases) + 1))), None)
+            for number in range(1, len(self.cases) + 1):
+                if fault := self._gradient_fault(number):
+                    self.at = number
+                    return fault
         return None
 
     def _ended(self, r: Run) -> Verdict:
         """A call that did not come back: stopped after its time, or by the function itself."""
-        where = self._where(len(self.runs))
+        self.at = len(self.runs)
+        where = self._where(self.at)
         if isinstance(r.error, KeyboardInterrupt):
             return "raised", f"It raised KeyboardInterrupt, which stops a cell.\n{own_line(r.error)}\n{where}"
         return "too-slow", f"{_too_slow(r.error)}\n{where}"

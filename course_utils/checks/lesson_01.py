@@ -32,7 +32,8 @@ def dot_product_scores(query, key):
         (normal(2, 3, 4),),
         (normal(2, 5, 3, 4, dtype=torch.float64),),
         (normal(4, 4) + torch.tensor([[500.0], [-500.0], [0.0], [90.0]]),),
-    ]
+    ],
+    example=(torch.tensor([[1.0, 2.0, 3.0], [3.0, 1.0, 1.0]]),),
 )
 def softmax(scores):
     """Softmax over the last axis, for scores of any size: (..., n) -> (..., n)."""
@@ -123,7 +124,8 @@ _declare(
 _declare(
     "already-scaled",
     (
-        "These are dot products divided by the root of a width. Here they are wanted as they are; lesson 02 scales.",
+        "These are dot products divided by the root of a width. Here they are wanted as they are: the scaling comes "
+        "after the scores, as its own step.",
         "For the query (1, 2) and the key (0, 1) the score is 2, a whole number. What does your function do to it "
         "after the product?",
     ),

@@ -15,19 +15,21 @@ BARS = {
 }
 
 
-def as_html(text: str, opening: str | None = None, table: Any = None, more: str = "") -> str:
-    """Paragraphs, with code where backticks are. ``opening``: the key of ``BARS`` that the first line says.
+def as_html(text: str = "", opening: str | None = None, table: Any = None, body: str = "") -> str:
+    """``text`` in paragraphs. ``opening``: the key of ``BARS`` that the first line says.
 
-    Below them come ``table`` and ``more``, which is HTML already.
+    Below them come ``table`` and ``body``, which is HTML already.
     """
-    paragraphs = [re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(line, quote=False)) for line in text.splitlines()]
-    paragraphs[0] = re.sub(r"^[^.]*\.", r"<strong>\g<0></strong>", paragraphs[0], count=1)
-    body = "".join(f'<p style="margin: 0.3em 0">{paragraph}</p>' for paragraph in paragraphs if paragraph)
-    if table is not None:
-        body += table._repr_html_()
-    body += more
+    shown = as_paragraphs(text) + ("" if table is None else table._repr_html_()) + body
     bar = f"border-left: 0.4em {BARS[opening]}; " if opening else ""
-    return f'<div role="status" style="{bar}padding: 0.2em 1em; max-width: 50em">{body}</div>'
+    return f'<div role="status" style="{bar}padding: 0.2em 1em; max-width: 50em">{shown}</div>'
+
+
+def as_paragraphs(text: str) -> str:
+    """A paragraph for each line, with code where backticks are; what comes before the first full stop is bold."""
+    bold = re.sub(r"^[^.\n]*\.", r"<strong>\g<0></strong>", escape(text, quote=False), count=1)
+    paragraphs = [re.sub(r"`([^`]+)`", r"<code>\1</code>", line) for line in bold.splitlines()]
+    return "".join(f'<p style="margin: 0.3em 0">{paragraph}</p>' for paragraph in paragraphs if paragraph)
 
 
 def show_text(text: str, html: str) -> None:

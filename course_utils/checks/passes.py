@@ -7,12 +7,14 @@ line costs nothing but itself. The environment variable ``COURSE_PROGRESS`` name
 import datetime
 import json
 import os
-import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from html import escape
+from itertools import groupby
 from pathlib import Path
 
 from course_utils.checks.output import as_html
-from course_utils.checks.places import PLACES
+from course_utils.checks.places import PLACES, TITLES
 
 DEFAULT = Path.home() / ".attention-by-hand" / "progress.jsonl"
 
@@ -65,27 +67,34 @@ class Progress:
     passed: dict[str, str]
     where: str
 
-    def _table(self):
-        from course_utils.show import matrix  # matplotlib comes with it: not at import
-
-        cells = [[lesson, self.passed.get(name, "not yet")] for name, lesson in self.exercises.items()]
-        return matrix(cells, rows=list(self.exercises), columns=["lesson", "passed"])
-
     def _summary(self) -> str:
         count = sum(name in self.passed for name in self.exercises)
         return f"{count} of {len(self.exercises)} exercises passed. {self.where}"
 
+    def _lessons(self) -> Iterator[tuple[str, list[str]]]:
+        """Each lesson with its exercises."""
+        for lesson, names in groupby(self.exercises, key=self.exercises.get):
+            yield lesson, list(names)
+
     def __repr__(self) -> str:
-        return f"{self._summary()}\n{self._table()!r}"
+        lines, width = [self._summary()], max(map(len, self.exercises))
+        for lesson, names in self._lessons():
+            lines.append(f"{lesson} · {TITLES[lesson]}")
+            lines += [f"    {name:{width}}  {self.passed.get(name, 'not yet')}" for name in names]
+        return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        notebooks = {self.exercises[name]: PLACES[name][0] for name in self.exercises}
-        table = re.sub(  # the cells that hold a lesson's number
-            r"(?<=>)\d\d(?=</td>)",
-            lambda lesson: f'<a href="{notebooks[lesson[0]]}">{lesson[0]}</a>',
-            self._table()._repr_html_(),
-        )
-        return as_html(self._summary(), more=table)
+        left, body = 'style="text-align: left; vertical-align: top"', ""
+        for lesson, names in self._lessons():
+            there = f'<a href="{PLACES[names[0]][0]}">{lesson} · {escape(TITLES[lesson])}</a>'
+            group = f'<th scope="rowgroup" rowspan="{len(names)}" {left}>{there}</th>'
+            rows = (
+                f'<th scope="row" {left}>{escape(name)}</th><td {left}>{escape(self.passed.get(name, "not yet"))}</td>'
+                for name in names
+            )
+            body += f"<tbody><tr>{group}{'</tr><tr>'.join(rows)}</tr></tbody>"
+        names = "".join(f'<th scope="col" {left}>{column}</th>' for column in ("lesson", "exercise", "passed"))
+        return as_html(self._summary(), body=f"<table><thead><tr>{names}</tr></thead>{body}</table>")
 
 
 def overview(exercises: dict[str, str]) -> Progress:

@@ -1,4 +1,7 @@
-"""Where the lessons explain what each exercise asks for: the notebook and the heading, in the lessons' order."""
+"""Where the lessons explain what each exercise asks for: the notebook and the heading, in the lessons' order.
+
+``TITLES`` are the lessons' names, by their numbers.
+"""
 
 from urllib.parse import quote
 
@@ -32,6 +35,22 @@ PLACES = {
     "mask_tokens": ("13_train_your_own_bert.ipynb", "The task: fill the gap"),
     "online_softmax_sum": ("14_attention_at_scale.ipynb", "Softmax in one pass"),
     "cached_step": ("14_attention_at_scale.ipynb", "Writing: one token at a time"),
+}
+TITLES = {
+    "01": "Attention by hand",
+    "02": "The sky is blue",
+    "03": "Masks",
+    "04": "Multi-head attention",
+    "05": "Word order",
+    "06": "Add & norm, and the feed-forward network",
+    "07": "The encoder",
+    "08": "Meet BERT",
+    "09": "What bank means",
+    "10": "Seeing attention",
+    "11": "The decoder",
+    "12": "Train a translator",
+    "13": "Train your own BERT",
+    "14": "Attention at scale",
 }
 
 

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Callable
 
+from course_utils.checks.differences import WHOLE_TENSORS
+
 MATRICES = (
     "`@` multiplies the last axis of its left side with the last axis but one of its right side, so the two must be "
     "equally long."
@@ -123,7 +125,7 @@ READINGS: list[tuple[str, str | Callable[..., str]]] = [
     (
         r"one element tensors can be converted|Tensor with \d+ elements cannot be converted",
         "`float`, `math` and `torch.tensor` want one number, and this is a tensor of several. torch has such "
-        "functions for whole tensors.",
+        "functions for whole tensors, so that no loop is needed.",
     ),
     (
         r"numpy\(\) on Tensor that requires grad",
@@ -165,6 +167,10 @@ READINGS: list[tuple[str, str | Callable[..., str]]] = [
     (
         r"Sizes of tensors must match except in dimension|stack expects each tensor to be equal size",
         "`cat` and `stack` put equal shapes together. Print the shapes in the list.",
+    ),
+    (
+        r"expected Tensor as element \d+ in argument \d+, but got (?:float|int|list)",
+        f"`cat` and `stack` want a list of tensors, and here it is plain numbers. {WHOLE_TENSORS}",
     ),
     (r"must be tuple of Tensors|expected Tensor as element", "`cat` and `stack` want a list of tensors."),
     (
