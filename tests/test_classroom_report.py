@@ -189,6 +189,12 @@ def test_the_commonest_mistakes_come_with_a_hint_and_a_question():
     assert summary.counts(rows, "01")["softmax"] == dict(zip(summary.OUTCOMES, (0, 2, 0, 0, 0, 1, 0), strict=True))
 
 
+def test_a_zip_is_to_be_unpacked(tmp_path):
+    (tmp_path / "all.zip").write_bytes(b"PK")
+    found, remarks = collect(tmp_path)
+    assert found == [] and remarks[0].left_out and remarks[0].text.endswith("Unpack it first.")
+
+
 # What needs a notebook of its own.
 
 RIGHT = ["import torch", "def softmax(scores):\n    return torch.softmax(scores, dim=-1)"]

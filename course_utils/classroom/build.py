@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> None:
                 made = _maker(part, arguments)(lessons, Path(folder) / part)
                 print(f"{part}: {made}", flush=True)
         count = put_in_place(Path(folder), output, arguments.force)
-    print(f"{count} files are in {output}.")
+    print(f"{_count(range(count), 'file')} written into {output}.")
 
 
 def _maker(part: str, arguments: argparse.Namespace) -> Callable[[Sequence[Lesson], Path], str]:

@@ -124,7 +124,8 @@ def _read(path: Path) -> tuple[list[str], str, str]:
         if stat.S_ISLNK(kind.st_mode):
             raise Unreadable("A link to another place; links are not followed.")
         if path.suffix.lower() != ".ipynb":
-            raise Unreadable("Not a notebook: its name does not end in .ipynb.")
+            advice = " Unpack it first." if path.suffix.lower() in (".zip", ".7z", ".rar", ".gz", ".tar") else ""
+            raise Unreadable(f"Not a notebook: its name does not end in .ipynb.{advice}")
         if not stat.S_ISREG(kind.st_mode):
             raise Unreadable("Neither a file nor a folder.")
         if kind.st_size > LARGEST:
