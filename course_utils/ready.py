@@ -540,9 +540,9 @@ def main() -> int:
 
 
 def _environment() -> list:
-    """The Python of the README's environment, if it is there and not this one: that is the one to look at."""
+    """The Python of the README's environment, if it is there and this one is in none: that is the one to look at."""
     python = COURSE / ".venv" / ("Scripts/python.exe" if WINDOWS else "bin/python")
-    return [str(python)] if python.exists() and Path(sys.prefix).resolve() != (COURSE / ".venv").resolve() else []
+    return [str(python)] if python.exists() and sys.prefix == sys.base_prefix else []
 
 
 if __name__ == "__main__":

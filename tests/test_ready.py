@@ -138,13 +138,22 @@ def old_pythons() -> list[str]:
     return answers
 
 
-def test_an_old_python_is_told_so_in_one_sentence(monkeypatch):
+@pytest.fixture
+def course(tmp_path):
+    """A course in which nothing is installed yet; gives its ready.py."""
+    (tmp_path / "course_utils").mkdir()
+    for name in ("pyproject.toml", "README.md", "course_utils/ready.py"):
+        shutil.copy(ROOT / name, tmp_path / name)
+    return tmp_path / "course_utils" / "ready.py"
+
+
+def test_an_old_python_is_told_so_in_one_sentence(course):
     pythons = old_pythons()
     if not pythons:
         pytest.skip("no Python older than 3.11 on this machine")
     for python in pythons:
         surroundings = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-        result = subprocess.run([python, FILE], capture_output=True, text=True, env=surroundings)
+        result = subprocess.run([python, course], capture_output=True, text=True, env=surroundings)
         assert result.returncode == 1 and not result.stderr
         assert re.match(r"This is Python 3\.\d+\.\d+; the course needs 3\.11 or newer\b", result.stdout)
         assert result.stdout.count("Type:") == 1
@@ -192,6 +201,16 @@ def test_a_real_environment_with_nothing_in_it(tmp_path):
     assert f"The course is not installed in this Python, {python}." in result.stdout
     assert f"{python} -m pip install -r {shlex.quote(str(ROOT / 'requirements.txt'))}" in result.stdout
     assert "Not ready yet: 2 things to mend." in result.stdout
+
+
+def test_a_python_of_no_environment_hands_over_to_the_readmes(course):
+    environment = course.parent.parent / ".venv"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", environment], check=True)
+    inside = environment / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    surroundings = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    outside = Path(sys.base_prefix) / inside.relative_to(environment)
+    result = subprocess.run([outside, course], capture_output=True, text=True, env=surroundings)
+    assert f"Type: {inside} -m ensurepip --upgrade" in result.stdout
 
 
 def test_the_wrong_python_is_shown_the_right_one(monkeypatch, tmp_path):
