@@ -1,4 +1,4 @@
-"""For teachers: ``python -m course_utils.classroom`` makes what a class needs, from the same notebooks.
+"""For teachers: ``python -m classroom`` makes what a class needs, from the same notebooks.
 
 README.md beside this file is the teacher's guide.
 """

@@ -1,10 +1,10 @@
-"""The command line: ``python -m course_utils.classroom COMMAND``; with ``--help`` it tells what there is."""
+"""The command line: ``python -m classroom COMMAND``; with ``--help`` it tells what there is."""
 
 import argparse
 import sys
 from importlib import import_module
 
-from course_utils.classroom._files import ClassroomError
+from classroom._files import ClassroomError
 
 # One module for each command. It offers add_to(subparsers), which sets ``run``: a function of the arguments that
 # returns an exit status, or None for 0.
@@ -14,11 +14,11 @@ COMMANDS = ["build", "report", "wheelhouse"]
 def main(arguments: list[str] | None = None) -> int:
     """Runs one command and returns its exit status: 2, with a sentence on stderr, for bad input."""
     parser = argparse.ArgumentParser(
-        prog="python -m course_utils.classroom", description="What a class needs, made from the lessons."
+        prog="python -m classroom", description="What a class needs, made from the lessons."
     )
     subparsers = parser.add_subparsers(required=True, metavar="COMMAND")
     for name in COMMANDS:
-        import_module(f"course_utils.classroom.{name}").add_to(subparsers)
+        import_module(f"classroom.{name}").add_to(subparsers)
     chosen = parser.parse_args(arguments)
     try:
         return chosen.run(chosen) or 0

@@ -13,9 +13,9 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from course_utils.classroom.assignment import CONFIGURATION, assignment_version
-from course_utils.classroom.lesson import ClassroomError, Lesson, find_lessons, read_lesson
-from course_utils.classroom.student import student_version
+from classroom.versions.assignment import CONFIGURATION, assignment_version
+from classroom.versions.lesson import ClassroomError, Lesson, find_lessons, read_lesson
+from classroom.versions.student import student_version
 
 PARTS = ("student", "teacher", "assignment", "pages", "slides", "worksheets")
 OUTPUT = Path("build") / "classroom"
@@ -76,7 +76,7 @@ def _maker(part: str, arguments: argparse.Namespace) -> Callable[[Sequence[Lesso
             lessons, folder, lambda lesson: student_version(lesson, arguments.hints, arguments.badges)
         )
     if part == "teacher":
-        from course_utils.classroom.teacher import teacher_version  # it needs torch, so it is not loaded by --help
+        from classroom.versions.teacher import teacher_version  # it needs torch, so it is not loaded by --help
 
         return lambda lessons, folder: write_all(
             lessons, folder, lambda lesson: teacher_version(lesson, arguments.run_all)
@@ -89,7 +89,7 @@ def _maker(part: str, arguments: argparse.Namespace) -> Callable[[Sequence[Lesso
 def _other(part: str, lessons: Sequence[Lesson], folder: Path) -> str:
     folder.mkdir()
     try:
-        import_module(f"course_utils.classroom.{part}").build([lesson.path for lesson in lessons], folder)
+        import_module(f"classroom.{part}").build([lesson.path for lesson in lessons], folder)
     except ModuleNotFoundError as error:
         raise ClassroomError(f"{part} need the package {error.name}, which is not installed here.") from error
     return f"{sum(path.is_file() for path in folder.rglob('*'))} files"

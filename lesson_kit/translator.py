@@ -1,4 +1,4 @@
-"""``load_translator``: the translator of lesson 12, English to Chinese, ready to be called."""
+"""``load_translator``: the translator of lesson 14, English to Chinese, ready to be called."""
 
 import difflib
 import json
@@ -12,12 +12,12 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from course_utils._expect import expect_positive_int
-from course_utils.examples import data_path
 from course_utils.generation import Generated, beam_search, greedy_decode
-from course_utils.language.vocabulary import BOS, EOS, SPECIAL, Vocabulary
 from course_utils.transformer import Transformer
+from lesson_kit.data import data_path
+from lesson_kit.languages.pairs.vocabulary import BOS, EOS, SPECIAL, Vocabulary
 
-COURSE_TRANSLATOR = "translator"  # trained by lesson 12, shipped in data/
+COURSE_TRANSLATOR = "translator"  # trained by lesson 14, shipped in data/
 LONGEST = 40  # characters of a translation
 NEAR = 3  # so many known words are offered for an unknown one
 
@@ -148,7 +148,7 @@ def load_translator(folder: str | Path | None = None) -> Translator:
     for needed in ("config.json", "vocabulary.json", "model.safetensors"):
         if not (folder / needed).is_file():
             raise FileNotFoundError(
-                f"folder={str(folder)!r} has no {needed}; expected what course_utils.training.translator writes"
+                f"folder={str(folder)!r} has no {needed}; expected what lesson_kit.training.translator writes"
             )
     config, words = _read_json(folder / "config.json"), _read_json(folder / "vocabulary.json")
     try:

@@ -14,7 +14,7 @@ def seed():
 
 @pytest.fixture(scope="session")
 def minilm():
-    from course_utils import load_bert
+    from lesson_kit import load_bert
 
     return load_bert("all-MiniLM-L6-v2")
 

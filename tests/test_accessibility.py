@@ -14,8 +14,8 @@ import nbformat
 import pytest
 from matplotlib.colors import is_color_like, to_hex
 
-from course_utils import colours, show
-from course_utils.classroom import pages
+from classroom.printing import pages
+from lesson_kit import colours, show
 
 ROOT = Path(__file__).parent.parent
 LESSONS = sorted((ROOT / "notebooks").glob("*.ipynb"))

@@ -116,6 +116,6 @@ def test_the_readmes_map_gives_the_lessons_titles_and_minutes():
 
 
 def test_the_readme_counts_the_mistakes_right():
-    known = sum(len(exercise.mistakes) for exercise in course_utils.check.EXERCISES.values())
+    known = sum(len(exercise.mistakes) for exercise in lesson_kit.check.EXERCISES.values())
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert re.findall(r"it knows (\d+) mistakes by name", readme) == [str(known)]

@@ -8,14 +8,14 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from course_utils.checks import EXERCISES
-from course_utils.models import COURSE_BERT, HUB_NAMES
+from lesson_kit.check import EXERCISES
+from lesson_kit.pretrained import COURSE_BERT, HUB_NAMES
 
 NOTEBOOKS = {
     path.stem: nbformat.read(path, as_version=4)
     for path in sorted((Path(__file__).parent.parent / "notebooks").glob("*.ipynb"))
 }
-GUIDES = resources.files("course_utils") / "classroom" / "guide"
+GUIDES = Path(__file__).parent.parent / "classroom" / "guide"
 lessons = pytest.mark.parametrize("name", NOTEBOOKS)
 
 QUESTION = re.compile(r"\*\*Question (\d+)\.\*\* (.+?)\n\n((?:<details>.+</details>)+)", flags=re.DOTALL)

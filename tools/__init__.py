@@ -1,0 +1,1 @@
+"""What keeps the course: its public address, the measures of the shipped models, the README's picture."""

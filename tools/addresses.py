@@ -1,8 +1,8 @@
 """Where the course lies on the Internet: one address, in pyproject.toml, from which every badge and link is made.
 
-python -m course_utils.launch address                                    print it
-python -m course_utils.launch address https://github.com/you/your-copy   change it, here and wherever it stands
-python -m course_utils.launch link 03 --hub https://hub.example.org      a link that opens lesson 03 in a JupyterHub
+python -m tools.addresses address                                    print it
+python -m tools.addresses address https://github.com/you/your-copy   change it, here and wherever it stands
+python -m tools.addresses link 03 --hub https://hub.example.org      a link that opens lesson 03 in a JupyterHub
 """
 
 import argparse
@@ -167,7 +167,7 @@ def hub_link(lesson: str, hub: str, checkout: Path = CHECKOUT) -> str:
 
 def main(arguments: list[str] | None = None) -> int:
     """The command: 0, or 1 with one line on stderr if what was asked for makes no sense."""
-    parser = argparse.ArgumentParser(prog="python -m course_utils.launch", description="Addresses and links.")
+    parser = argparse.ArgumentParser(prog="python -m tools.addresses", description="Addresses and links.")
     commands = parser.add_subparsers(dest="command", required=True)
     where = commands.add_parser("address", help="print the repository's public address, or change it everywhere")
     where.add_argument("new", nargs="?", metavar="URL", help="the new address: https://github.com/OWNER/NAME")

@@ -1,4 +1,4 @@
-"""Makes the README's picture: ``COURSE_BERT=all-MiniLM-L6-v2 python data/readme_picture.py``.
+"""Makes the README's picture: ``COURSE_BERT=all-MiniLM-L6-v2 python tools/readme_picture.py``.
 
 Left: a head of the pretrained BERT, found by computation. Right: our encoder's hidden states against Hugging Face's.
 """
@@ -9,9 +9,9 @@ import matplotlib.pyplot as plt
 import torch
 from PIL import Image
 
-from course_utils import compare_hidden_states, examples, load_bert, show
-from course_utils.show.figures import DPI, STYLE
-from course_utils.show.heatmaps import COLOUR_MAP
+from lesson_kit import compare_hidden_states, examples, load_bert, show
+from lesson_kit.show.figures import DPI, STYLE
+from lesson_kit.show.heatmaps import COLOUR_MAP
 
 BLUE, ORANGE = "#0072B2", "#D55E00"
 TOLERANCE = 1e-5
@@ -78,7 +78,7 @@ def main() -> None:
         fig, (left, right) = show.subplots(1, 2, figsize=(8.4, 4.4))
         draw_head(left, bert, inputs)
         draw_differences(right, bert, inputs)
-        target = Path(__file__).with_suffix(".png")
+        target = Path(__file__).parent.parent / "data" / "readme_picture.png"
         fig.savefig(target, dpi=DPI)
     Image.open(target).convert("RGB").quantize(64, dither=Image.Dither.NONE).save(target, optimize=True)
 

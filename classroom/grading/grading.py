@@ -94,7 +94,7 @@ class _Process:
         self.folder = tempfile.TemporaryDirectory(prefix="grading-", ignore_cleanup_errors=True)
         package = str(Path(__file__).parents[2])
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "course_utils.classroom.sandbox"],
+            [sys.executable, "-m", "classroom.grading.sandbox"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

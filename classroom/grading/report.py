@@ -1,4 +1,4 @@
-"""``python -m course_utils.classroom report FOLDER``: who passed what, and which mistakes were common."""
+"""``python -m classroom report FOLDER``: who passed what, and which mistakes were common."""
 
 import argparse
 import csv
@@ -7,16 +7,16 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from course_utils.classroom import returned
-from course_utils.classroom.grading import Cancelled, Limits, grade
-from course_utils.classroom.returned import LESSONS, Remark, Submission
+from classroom.grading import submissions as returned
+from classroom.grading.grading import Cancelled, Limits, grade
+from classroom.grading.submissions import LESSONS, Remark, Submission
 
 SMALLEST = 256  # MB; with less than this a right answer may not have room
 FORMULA = tuple("=+-@\t")  # a spreadsheet would work out what begins so
 
 
 def add_to(subparsers) -> None:
-    """Adds the subcommand ``report`` to ``python -m course_utils.classroom``."""
+    """Adds the subcommand ``report`` to ``python -m classroom``."""
     parser = subparsers.add_parser(
         "report",
         help="grade a folder of returned notebooks: who passed what, and which mistakes were common",
@@ -109,7 +109,7 @@ def grade_all(submissions: list[Submission], limits: Limits, jobs: int) -> list[
 
 
 def _write(output: Path, submissions: list[Submission], remarks: list[Remark]) -> None:
-    from course_utils.classroom import report_page, summary  # matplotlib comes with it: not at import
+    from classroom.grading import report_page, summary  # matplotlib comes with it: not at import
 
     common = summary.commonest(submissions)
     image = report_page.draw(submissions, common) if submissions else None
@@ -128,7 +128,7 @@ def _write(output: Path, submissions: list[Submission], remarks: list[Remark]) -
 
 def _write_csv(path: Path, submissions: list[Submission], remarks: list[Remark]) -> None:
     """One line for each learner and exercise, and one for each file that was left out."""
-    from course_utils.classroom.summary import outcome
+    from classroom.grading.summary import outcome
 
     rows = [
         [each.lesson, each.learner, each.file, name, outcome(name, verdict), verdict.slug or "", verdict.text]
@@ -143,8 +143,8 @@ def _write_csv(path: Path, submissions: list[Submission], remarks: list[Remark])
 
 
 def _text(submissions: list[Submission], remarks: list[Remark], common: list) -> str:
-    from course_utils import show
-    from course_utils.classroom.summary import in_short
+    from classroom.grading.summary import in_short
+    from lesson_kit import show
 
     parts = []
     for lesson in sorted({each.lesson for each in submissions}):

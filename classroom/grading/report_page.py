@@ -3,9 +3,8 @@
 import re
 from html import escape
 
-from course_utils import colours, show
-from course_utils.classroom.returned import LESSONS, Remark, Submission
-from course_utils.classroom.summary import (
+from classroom.grading.submissions import LESSONS, Remark, Submission
+from classroom.grading.summary import (
     ENDED,
     MISSING,
     MISTAKE,
@@ -19,7 +18,8 @@ from course_utils.classroom.summary import (
     in_short,
     outcome,
 )
-from course_utils.show.figures import Picture, picture
+from lesson_kit import colours, show
+from lesson_kit.show.figures import Picture, picture
 
 MOST = 12  # mistakes in the picture
 # Told apart in grey too: by lightness, by hatching, and by the number in each bar.

@@ -39,10 +39,10 @@ from typing import Any
 import psutil
 import torch
 
-from course_utils import checks
-from course_utils.checks import limits
-from course_utils.checks.engine import GO_ON, Exercise
-from course_utils.classroom.needed import Statement, moment, needed, statements
+from classroom.grading.slicing import Statement, moment, needed, statements
+from lesson_kit import check as checks
+from lesson_kit.check.engine import limits
+from lesson_kit.check.engine.exercise import GO_ON, Exercise
 
 try:
     import resource

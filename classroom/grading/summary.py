@@ -4,10 +4,10 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
-from course_utils import check
-from course_utils.checks.engine import AGAIN
-from course_utils.classroom.grading import STOPPED, TOO_LARGE, TOO_LONG, Verdict
-from course_utils.classroom.returned import LESSONS, Submission
+from classroom.grading.grading import STOPPED, TOO_LARGE, TOO_LONG, Verdict
+from classroom.grading.submissions import LESSONS, Submission
+from lesson_kit import check
+from lesson_kit.check.engine.exercise import AGAIN
 
 PASSED, MISTAKE, OTHER, RAISED = "passed", "known mistake", "other mistake", "raised an error"
 ENDED, UNTOUCHED, MISSING = "stopped", "not attempted", "not there"

@@ -18,9 +18,9 @@ from pygments.lexers import PythonLexer, get_lexer_by_name
 from pygments.token import Comment, Keyword, Name, Number, Operator, String
 from pygments.util import ClassNotFound
 
-from course_utils import colours
-from course_utils.classroom._files import expect_lessons, make_folder, read_notebook
-from course_utils.classroom.slides import Renderer, title_of
+from classroom._files import expect_lessons, make_folder, read_notebook
+from classroom.printing.slides import Renderer, title_of
+from lesson_kit import colours
 
 THEMES = {"light": "light", "dark": "dark", "auto": "light dark"}  # and what CSS calls them
 KINDS = {

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from course_utils import causal_mask, examples, scaled_dot_product_attention, sinusoidal_positions
+from course_utils import causal_mask, scaled_dot_product_attention, sinusoidal_positions
 from course_utils.layers import layer_norm
+from lesson_kit import examples
 
 
 @dataclass(frozen=True)
@@ -710,5 +711,5 @@ SHEETS = {
     "04_multi_head_attention": multi_head_attention,
     "05_word_order": word_order,
     "06_add_norm_feed_forward": add_norm_feed_forward,
-    "11_the_decoder": the_decoder,
+    "13_the_decoder": the_decoder,
 }

@@ -24,8 +24,8 @@ from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
-from course_utils.classroom._files import expect_lessons, make_folder, read_notebook
-from course_utils.show.figures import IN_WORDS
+from classroom._files import expect_lessons, make_folder, read_notebook
+from lesson_kit.show.figures import IN_WORDS
 
 HERE = Path(__file__).parent
 WIDTH, HEIGHT = 1280, 720

@@ -17,8 +17,8 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
-from course_utils.classroom._files import expect_lessons, make_folder
-from course_utils.classroom.sheets import SHEETS, Box, Sheet, Step, Table
+from classroom._files import expect_lessons, make_folder
+from classroom.printing.sheets import SHEETS, Box, Sheet, Step, Table
 
 
 def build(lessons: Iterable[Path | str], folder: Path | str) -> list[Path]:

@@ -7,8 +7,8 @@ version itself: what stands between the two marks in a cell becomes the stub.
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
-from course_utils.classroom.lesson import Exercise, Lesson, solved
-from course_utils.classroom.student import student_version
+from classroom.versions.lesson import Exercise, Lesson, solved
+from classroom.versions.student import student_version
 
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 CONFIGURATION = '''"""nbgrader's settings for this course. Run nbgrader's commands in this folder."""
@@ -21,11 +21,11 @@ os.environ["COURSE_INTERACTIVE"] = "0"
 c = get_config()  # noqa: F821 (nbgrader provides it)
 c.CourseDirectory.course_id = "attention-by-hand"
 c.ClearSolutions.code_stub = {"python": "..."}  # the course's own stub
-c.Execute.timeout = 300  # seconds a cell may take: lessons 12 and 13 train models
+c.Execute.timeout = 300  # seconds a cell may take: lessons 14 and 09 train models
 '''
 # "raises-exception" lets "Run all" go on behind an exercise that is not solved yet.
 GRADED = """\
-from course_utils import check  # the course's own, whatever the cells above call by this name
+from lesson_kit import check  # the course's own, whatever the cells above call by this name
 
 graded = check.{name}({name})
 {name} = graded.function  # where yours is not right yet, the lesson goes on with the course's own version

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
-from course_utils.classroom._files import ClassroomError, read_notebook
+from classroom._files import ClassroomError, read_notebook
 
 CHECKOUT = Path(__file__).parents[2] / "notebooks"
-GUIDES = Path(__file__).parent / "guide"
+GUIDES = Path(__file__).parents[1] / "guide"
 
 TITLE = re.compile(r"^# (?P<number>\d\d) · (?P<title>.+)$", flags=re.MULTILINE)
 TIME = re.compile(r"\*\*Time\*\* about (\d+) minutes")

@@ -5,7 +5,7 @@ import re
 
 from nbformat import NotebookNode
 
-from course_utils.classroom.lesson import Lesson, without_folded
+from classroom.versions.lesson import Lesson, without_folded
 
 BADGES = re.compile(
     r"^\[!\[[^\]]*\]\([^)]*\)\]\([^)]*\)(?: *\[!\[[^\]]*\]\([^)]*\)\]\([^)]*\))*$\n*", flags=re.MULTILINE

@@ -12,8 +12,8 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
-from course_utils.checks import EXERCISES
-from course_utils.classroom.lesson import GUIDES, ClassroomError, Exercise, Lesson, solved
+from classroom.versions.lesson import GUIDES, ClassroomError, Exercise, Lesson, solved
+from lesson_kit.check import EXERCISES
 
 ROOT = Path(__file__).parents[2]
 SECONDS = 300  # for one cell

@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from course_utils.classroom._files import ClassroomError
-from course_utils.classroom.lesson import CHECKOUT as NOTEBOOKS
+from classroom._files import ClassroomError
+from classroom.versions.lesson import CHECKOUT as NOTEBOOKS
 
 CHECKOUT = NOTEBOOKS.parent
 COURSE = "attention-by-hand"  # the folder on the stick that holds the course

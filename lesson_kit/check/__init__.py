@@ -8,12 +8,12 @@ A lesson's checks are loaded when the first of them is used.
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from course_utils.checks.engine import CheckResult, Exercise, last_mistake
-from course_utils.checks.passes import Progress, overview
-from course_utils.checks.places import PLACES, lesson
+from lesson_kit.check.engine.exercise import CheckResult, Exercise, last_mistake
+from lesson_kit.check.progress import Progress, overview
+from lesson_kit.check.where_taught import PLACES, lesson
 
 if TYPE_CHECKING:
-    from course_utils.checks.stories import Story
+    from lesson_kit.check.stories import Story
 
 __all__ = ["CheckResult", "explain", "progress", *PLACES]
 
@@ -31,7 +31,7 @@ def __dir__() -> list[str]:
 
 
 def _load(name: str) -> Exercise:
-    return getattr(import_module(f"{__name__}.lesson_{lesson(name)}"), name)
+    return getattr(import_module(f"{__name__}.lessons.lesson_{lesson(name)}"), name)
 
 
 def progress() -> Progress:
@@ -48,7 +48,7 @@ def explain(slug: str | None = None, exercise: str | None = None) -> "Story":
     Raises:
         ValueError: no check knows a mistake of this name, or there is no such exercise.
     """
-    from course_utils.checks import stories
+    from lesson_kit.check import stories
 
     if slug is None and exercise is None and last_mistake:
         found, slug = last_mistake[0]

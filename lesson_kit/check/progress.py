@@ -13,8 +13,8 @@ from html import escape
 from itertools import groupby
 from pathlib import Path
 
-from course_utils.checks.output import as_html
-from course_utils.checks.places import PLACES, TITLES
+from lesson_kit.check.engine.display import as_html
+from lesson_kit.check.where_taught import PLACES, TITLES
 
 DEFAULT = Path.home() / ".attention-by-hand" / "progress.jsonl"
 

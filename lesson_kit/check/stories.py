@@ -10,14 +10,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from course_utils.checks.differences import difference, first
-from course_utils.checks.engine import AGAIN, Exercise
-from course_utils.checks.errors import error_text
-from course_utils.checks.output import as_html, as_paragraphs
-from course_utils.checks.places import PLACES, link
-from course_utils.checks.runs import Run, describe, run, tells_apart
+from lesson_kit.check.engine.differences import difference, first
+from lesson_kit.check.engine.display import as_html, as_paragraphs
+from lesson_kit.check.engine.errors import error_text
+from lesson_kit.check.engine.exercise import AGAIN, Exercise
+from lesson_kit.check.engine.run import Run, describe, run, tells_apart
+from lesson_kit.check.where_taught import PLACES, link
 
-CLINIC = "15_bug_clinic.ipynb"
+CLINIC = "19_bug_clinic.ipynb"
 # Verdicts that name no known mistake.
 NO_MISTAKE = {*AGAIN, "not-attempted", "returns-nothing", "not-a-function", "called-twice", "not-repeatable"}
 NO_MISTAKE |= {"seed-ignored", "wrong-device"}
@@ -27,7 +27,7 @@ INPUTS = 60  # so many numbers of inputs, all together, are still shown
 
 @dataclass(frozen=True)
 class Patient:
-    """A bug of lesson 15: its heading there, the mistakes of the checks that are this bug, and its story in short.
+    """A bug of lesson 19: its heading there, the mistakes of the checks that are this bug, and its story in short.
 
     ``kin``: mistakes of the same family, of which that story is not true; each has one of its own.
     """
@@ -344,7 +344,7 @@ class Story:
                 after = (
                     f"If the page opens at its top, choose {number} in the list there. Run all cells above it first."
                 )
-                yield f"Later, {what} in the bug clinic, lesson 15:", CLINIC, heading, after
+                yield f"Later, {what} in the bug clinic, lesson 19:", CLINIC, heading, after
 
     def __repr__(self) -> str:
         lines = [line for part in self.parts or [self] for line in (*part.paragraphs, *map(repr, part.tables))]
@@ -458,7 +458,7 @@ def _side_by_side(right: Tensor, wrong: Tensor, name: str, slug: str, fault: str
 
 def _table(tensor: Tensor, title: str, at: tuple[int, ...] | None = None, digits: int = 2):
     """The part of a tensor around one place: a matrix of at most ``SHOWN`` rows and columns."""
-    from course_utils.show import matrix  # matplotlib comes with it: not at import
+    from lesson_kit.show import matrix  # matplotlib comes with it: not at import
 
     whole = tuple(tensor.shape)
     if tensor.numel() == 0:

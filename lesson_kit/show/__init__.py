@@ -4,18 +4,18 @@ Every picture carries an alternative text, and none speaks by colour alone. What
 first use: a lesson that begins with a table needs no matplotlib to begin.
 """
 
-from course_utils._lazy import on_first_use
+from lesson_kit._lazy import on_first_use
 
 _HOMES = {
-    "figure": "course_utils.show.figures:figure",
-    "head_view": "course_utils.show.attention_views:head_view",
-    "heat_map": "course_utils.show.heatmaps:heat_map",
-    "heat_maps": "course_utils.show.heatmaps:heat_maps",
-    "matrix": "course_utils.show.matrices:matrix",
-    "model_view": "course_utils.show.attention_views:model_view",
-    "neuron_view": "course_utils.show.neurons:neuron_view",
-    "number": "course_utils.show.numbers:number",
-    "subplots": "course_utils.show.figures:subplots",
+    "figure": "lesson_kit.show.figures:figure",
+    "head_view": "lesson_kit.show.attention_views:head_view",
+    "heat_map": "lesson_kit.show.heatmaps:heat_map",
+    "heat_maps": "lesson_kit.show.heatmaps:heat_maps",
+    "matrix": "lesson_kit.show.matrices:matrix",
+    "model_view": "lesson_kit.show.attention_views:model_view",
+    "neuron_view": "lesson_kit.show.neurons:neuron_view",
+    "number": "lesson_kit.show.numbers:number",
+    "subplots": "lesson_kit.show.figures:subplots",
 }
 
 __all__ = [*_HOMES]

@@ -5,11 +5,11 @@ from operator import index
 import torch
 from matplotlib.patches import Rectangle
 
-from course_utils.colours import FRAME, PAPER
-from course_utils.show.bertviz_view import View, layers_that_fit, left_out, offline, rounded
-from course_utils.show.figures import subplots
-from course_utils.show.heatmaps import COLOUR_MAP, draw_heat_maps
-from course_utils.show.links import strongest_links
+from lesson_kit.colours import FRAME, PAPER
+from lesson_kit.show.bertviz_view import View, layers_that_fit, left_out, offline, rounded
+from lesson_kit.show.figures import subplots
+from lesson_kit.show.heatmaps import COLOUR_MAP, draw_heat_maps
+from lesson_kit.show.links import strongest_links
 
 GET_ATTENTIONS = (
     'load the model with attn_implementation="eager", call it with output_attentions=True and give outputs.attentions'

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from IPython.display import display
 
-from course_utils.colours import FRAME, INK, PAPER
-from course_utils.show.figures import Picture, picture
+from lesson_kit.colours import FRAME, INK, PAPER
+from lesson_kit.show.figures import Picture, picture
 
 MOST_NUMBERS = 85_000  # about 0.5 MB of page besides d3 and jQuery; with more, layers are left out
 HIGHEST = 900  # pixels; a longer view scrolls

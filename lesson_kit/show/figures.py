@@ -11,7 +11,7 @@ from IPython.display import display
 from matplotlib.font_manager import fontManager
 from PIL import Image
 
-from course_utils.colours import GRID, LINES, PAPER
+from lesson_kit.colours import GRID, LINES, PAPER
 
 CHINESE_FONTS = ["Noto Sans CJK SC", "WenQuanYi Zen Hei", "PingFang SC", "Microsoft YaHei", "SimHei"]
 INSTALLED_FONTS = {font.name for font in fontManager.ttflist}

@@ -5,9 +5,9 @@ import math
 import matplotlib.pyplot as plt
 import numpy as np
 
-from course_utils.colours import BETWEEN_CELLS, FRAME, INK, MISSING, PAPER, contrast
-from course_utils.show.figures import STYLE, figure, subplots
-from course_utils.show.numbers import as_floats, as_rows, number
+from lesson_kit.colours import BETWEEN_CELLS, FRAME, INK, MISSING, PAPER, contrast
+from lesson_kit.show.figures import STYLE, figure, subplots
+from lesson_kit.show.numbers import as_floats, as_rows, number
 
 # White to dark blue: lightness falls all the way, so it reads in grey. Grey stands for NaN and infinities.
 COLOUR_MAP = plt.get_cmap("Blues").with_extremes(bad=MISSING)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from course_utils.show.numbers import number
+from lesson_kit.show.numbers import number
 
 MOST_LINES = 40
 MOST_LINKS = 3  # on a line

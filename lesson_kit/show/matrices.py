@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from html import escape
 from unicodedata import east_asian_width
 
-from course_utils.show.numbers import as_rows, as_text
+from lesson_kit.show.numbers import as_rows, as_text
 
 
 def matrix(values, rows=None, columns=None, title: str | None = None, digits: int = 2) -> "Matrix":

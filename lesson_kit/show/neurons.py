@@ -5,14 +5,14 @@ import json
 import torch
 
 from course_utils.bert import NAME_MAP, Bert
-from course_utils.colours import FRAME
 from course_utils.layers import ACTIVATIONS
-from course_utils.show.attention_views import GET_ATTENTIONS, expect_index
-from course_utils.show.bertviz_view import View, layers_that_fit, left_out, offline, rounded
-from course_utils.show.figures import subplots
-from course_utils.show.heatmaps import COLOUR_MAP, ink
-from course_utils.show.links import positioned, row_in_words, strongest_links
-from course_utils.show.numbers import number
+from lesson_kit.colours import FRAME
+from lesson_kit.show.attention_views import GET_ATTENTIONS, expect_index
+from lesson_kit.show.bertviz_view import View, layers_that_fit, left_out, offline, rounded
+from lesson_kit.show.figures import subplots
+from lesson_kit.show.heatmaps import COLOUR_MAP, ink
+from lesson_kit.show.links import positioned, row_in_words, strongest_links
+from lesson_kit.show.numbers import number
 
 TOLERANCE = 1e-5
 WORDS, POSITIONS = "embeddings.word_embeddings.weight", "embeddings.position_embeddings.weight"

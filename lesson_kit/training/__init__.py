@@ -1,1 +1,1 @@
-"""Training: the course BERT (lesson 13)."""
+"""Training: the course BERT (lesson 09)."""

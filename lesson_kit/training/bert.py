@@ -1,7 +1,7 @@
-"""Trains the course BERT: ``python -m course_utils.training.bert``.
+"""Trains the course BERT: ``python -m lesson_kit.training.bert``.
 
 About ten minutes on two CPU cores. Interrupted, it goes on where it was when called again, and ends with the same
-weights. With a GPU it uses it; with several processes, ``torchrun --nproc-per-node 2 -m course_utils.training.bert``,
+weights. With a GPU it uses it; with several processes, ``torchrun --nproc-per-node 2 -m lesson_kit.training.bert``,
 each one trains on its own sentences and the gradients are averaged.
 """
 
@@ -20,9 +20,10 @@ from torch import Tensor, distributed
 from torch.nn.parallel import DistributedDataParallel
 
 from course_utils.bert import Bert
-from course_utils.language import Sentence, generate
-from course_utils.language.tokenizer import SPECIAL, make_tokenizer, train_vocabulary
-from course_utils.training.loop import (
+from course_utils.masked_lm import MaskedLanguageModel, mask_tokens, to_huggingface
+from lesson_kit.languages.english import Sentence, generate
+from lesson_kit.languages.english.tokenizer import SPECIAL, make_tokenizer, train_vocabulary
+from lesson_kit.training.loop import (
     linear_schedule,
     load_checkpoint,
     run_command,
@@ -31,7 +32,6 @@ from course_utils.training.loop import (
     take_steps,
     write_settings_and_log,
 )
-from course_utils.training.masked_lm import MaskedLanguageModel, mask_tokens, to_huggingface
 
 BLOCK = 8  # so many batches are sorted by length together: less padding
 VOCABULARY_SENTENCES = 30_000

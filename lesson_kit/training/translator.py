@@ -1,4 +1,4 @@
-"""Trains the course's translator, English to Chinese: ``python -m course_utils.training.translator``.
+"""Trains the course's translator, English to Chinese: ``python -m lesson_kit.training.translator``.
 
 Under three minutes on two CPU cores. Interrupted, it goes on where it was when called again, and ends with the same
 weights. ``fit`` is the same training inside a notebook: no files, a callback for curves, any schedule.
@@ -21,9 +21,10 @@ from jaxtyping import Float, Int
 from safetensors.torch import save_file
 from torch import Tensor
 
-from course_utils.language.pairs import Pair, generate_pairs
-from course_utils.language.vocabulary import Vocabulary
-from course_utils.training.loop import (
+from course_utils.transformer import Transformer
+from lesson_kit.languages.pairs import Pair, generate_pairs
+from lesson_kit.languages.pairs.vocabulary import Vocabulary
+from lesson_kit.training.loop import (
     linear_schedule,
     load_checkpoint,
     run_command,
@@ -32,7 +33,6 @@ from course_utils.training.loop import (
     take_steps,
     write_settings_and_log,
 )
-from course_utils.transformer import Transformer
 
 BLOCK = 8  # so many batches are sorted by length together: less padding
 VOCABULARY_PAIRS = 30_000

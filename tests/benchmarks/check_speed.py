@@ -17,7 +17,7 @@ os.environ["COURSE_PROGRESS"] = "off"
 ROOT = Path(__file__).parent.parent.parent
 sys.path.insert(0, str(ROOT))
 
-from course_utils import check, show  # noqa: E402, F401  (a lesson has loaded show long before)
+from lesson_kit import check, show  # noqa: E402, F401  (a lesson has loaded show long before)
 
 
 def seconds(exercise, candidate) -> float:
@@ -43,8 +43,8 @@ def main() -> None:
     slowest = max(times, key=times.get)
     print(f"{len(times)} checks: median {statistics.median(times.values()):.3f} s,", end=" ")
     print(f"slowest {times[slowest]:.3f} s ({', '.join(slowest)})")
-    importing("course_utils.checks")  # warms the disk cache
-    added = [importing("course_utils.checks") - importing("course_utils") for _ in range(11)]
+    importing("lesson_kit.check")  # warms the disk cache
+    added = [importing("lesson_kit.check") - importing("course_utils") for _ in range(11)]
     low, middle, high = statistics.quantiles(added, n=4)
     print(f"importing the checks adds {middle:.3f} s to the package (quartiles {low:.3f} to {high:.3f}, 11 rounds)")
 

@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from torch_twins import torch_transformer  # noqa: E402
 
 from course_utils import Bert, Transformer, causal_mask, padding_mask  # noqa: E402
-from course_utils.training.masked_lm import NOT_ASKED, MaskedLanguageModel, to_huggingface  # noqa: E402
+from course_utils.masked_lm import NOT_ASKED, MaskedLanguageModel, to_huggingface  # noqa: E402
 
 # name: vocabulary, d_model, heads, layers, d_ff, batch, length
 BERT_SIZES = {"course-bert, 64x24": (1724, 128, 4, 4, 512, 64, 24), "mid, 16x64": (8000, 256, 4, 6, 1024, 16, 64)}

@@ -17,8 +17,8 @@ from tempfile import TemporaryDirectory
 import nbformat
 from nbclient import NotebookClient
 
-from course_utils.classroom.__main__ import main
-from course_utils.classroom.lesson import Lesson, find_lessons, read_lesson
+from classroom.__main__ import main
+from classroom.versions.lesson import Lesson, find_lessons, read_lesson
 
 SURROUNDINGS = {
     "COURSE_BERT": "all-MiniLM-L6-v2",

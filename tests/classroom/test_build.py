@@ -1,4 +1,4 @@
-"""``python -m course_utils.classroom build``: what students, teacher and nbgrader get, made from every lesson."""
+"""``python -m classroom build``: what students, teacher and nbgrader get, made from every lesson."""
 
 import csv
 import json
@@ -17,14 +17,14 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from course_utils import check
-from course_utils.checks import EXERCISES
-from course_utils.classroom.__main__ import main
-from course_utils.classroom.assignment import BEGIN, END, assignment_version
-from course_utils.classroom.build import MARKER
-from course_utils.classroom.lesson import CHECKOUT, ClassroomError, fill, find_lessons, read_lesson, solved
-from course_utils.classroom.student import student_version
-from course_utils.classroom.teacher import solved_version, teacher_version
+from classroom.__main__ import main
+from classroom.build import MARKER
+from classroom.versions.assignment import BEGIN, END, assignment_version
+from classroom.versions.lesson import CHECKOUT, ClassroomError, fill, find_lessons, read_lesson, solved
+from classroom.versions.student import student_version
+from classroom.versions.teacher import solved_version, teacher_version
+from lesson_kit import check
+from lesson_kit.check import EXERCISES
 
 LESSONS = {path.stem: read_lesson(path) for path in find_lessons()}
 every_lesson = pytest.mark.parametrize("lesson", LESSONS.values(), ids=LESSONS)
@@ -220,7 +220,7 @@ def test_a_solution_that_fails_its_check_is_not_handed_to_a_teacher(tmp_path):
 
 
 def test_mistakes_in_a_table_are_text(monkeypatch):
-    from course_utils.classroom import teacher
+    from classroom.versions import teacher
 
     assert (
         teacher._plain("a|b, `x | y_`, 2 * 3 * 4 and _this_\nd_head")
@@ -233,9 +233,9 @@ PARTS = ["In 45 minutes", "In 90 minutes", "To discuss", "Where learners stumble
 
 @every_lesson
 def test_the_teaching_guide_is_in_the_teachers_version(lesson):
-    from course_utils.classroom.teacher import _about
+    from classroom.versions.teacher import _about
 
-    assert lesson.guide is not None, f"course_utils/classroom/guide/{lesson.name}.md is missing"
+    assert lesson.guide is not None, f"classroom/guide/{lesson.name}.md is missing"
     note = _about(lesson)
     assert re.findall(r"^### (.+)$", note, flags=re.MULTILINE) == PARTS
     for minutes, part in ((45, PARTS[0]), (90, PARTS[1])):
@@ -246,7 +246,7 @@ def test_the_teaching_guide_is_in_the_teachers_version(lesson):
 def test_a_missing_guide_is_said_in_a_line():
     from dataclasses import replace
 
-    from course_utils.classroom.teacher import _about
+    from classroom.versions.teacher import _about
 
     assert "There is no teaching guide for this lesson (guide/03_masks.md)." in _about(replace(MASKS, guide=None))
 
@@ -345,7 +345,7 @@ def test_slides_and_worksheets_get_the_lessons_and_a_folder(tmp_path, monkeypatc
     def make(lessons, folder):
         (folder / "page.html").write_text(" ".join(path.stem for path in lessons), encoding="utf-8")
 
-    monkeypatch.setattr("course_utils.classroom.build.import_module", lambda name: SimpleNamespace(build=make))
+    monkeypatch.setattr("classroom.build.import_module", lambda name: SimpleNamespace(build=make))
     assert build("--lessons", "3", "01", "--only", "worksheets", "slides", "--output", tmp_path / "class") == 0
     for part in ("slides", "worksheets"):
         page = tmp_path / "class" / part / "page.html"
@@ -356,7 +356,7 @@ def test_a_missing_package_of_theirs_is_a_sentence(tmp_path, monkeypatch, capsys
     def make(lessons, folder):
         raise ModuleNotFoundError("No module named 'weasyprint'", name="weasyprint")
 
-    monkeypatch.setattr("course_utils.classroom.build.import_module", lambda name: SimpleNamespace(build=make))
+    monkeypatch.setattr("classroom.build.import_module", lambda name: SimpleNamespace(build=make))
     assert build("--lessons", "01", "--only", "worksheets", "--output", tmp_path / "class") == 2
     assert capsys.readouterr().err == "worksheets need the package weasyprint, which is not installed here.\n"
     assert not (tmp_path / "class").exists()
@@ -533,6 +533,6 @@ def test_a_full_disk_is_a_sentence_and_the_next_run_goes_on(tmp_path, capsys, mo
 
 
 def test_a_wrong_word_on_the_command_line_is_status_2(tmp_path):
-    command = [sys.executable, "-m", "course_utils.classroom", "build", "--only", "slide"]
+    command = [sys.executable, "-m", "classroom", "build", "--only", "slide"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 2 and "invalid choice: 'slide'" in done.stderr and "Traceback" not in done.stderr

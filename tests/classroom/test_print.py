@@ -11,11 +11,11 @@ import pytest
 from browsing import cut_off
 from pypdf import PdfReader
 
-from course_utils import examples
-from course_utils.classroom import slides, worksheets
-from course_utils.classroom.sheets import SHEETS, Box, Table
+from classroom.printing import slides, worksheets
+from classroom.printing.sheets import SHEETS, Box, Table
+from lesson_kit import examples
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 LESSONS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 sheets = pytest.mark.parametrize("name", SHEETS)
 
@@ -213,7 +213,7 @@ def printed(tmp_path_factory):
 
 def test_build_writes_four_files_for_a_lesson(printed):
     assert [path.name for path in printed] == [
-        f"11_the_decoder{ending}" for ending in (".html", ".pdf", "_answers.html", "_answers.pdf")
+        f"13_the_decoder{ending}" for ending in (".html", ".pdf", "_answers.html", "_answers.pdf")
     ]
     for path in printed:
         if path.suffix == ".pdf":

@@ -12,11 +12,11 @@ import pytest
 from PIL import Image
 from submissions.make import EXERCISES, make, read
 
-from course_utils.classroom import grading, report, report_page, summary
-from course_utils.classroom.__main__ import main
-from course_utils.classroom.grading import Cancelled, Limits, Verdict, grade
-from course_utils.classroom.needed import moment, needed, parse, statements
-from course_utils.classroom.returned import LESSONS, Remark, Submission, collect
+from classroom.__main__ import main
+from classroom.grading import grading, report, report_page, summary
+from classroom.grading.grading import Cancelled, Limits, Verdict, grade
+from classroom.grading.slicing import moment, needed, parse, statements
+from classroom.grading.submissions import LESSONS, Remark, Submission, collect
 
 SECONDS = 24  # a third of it for one exercise: long enough for a right answer on a busy machine
 
@@ -35,7 +35,7 @@ def graded(tmp_path_factory):
     expected = make(root / "returned", outside)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("sys.stdout", io.StringIO())
-        patch.setenv("PYTHONPATH", str(Path(__file__).parent.parent))  # the network is cut by the report itself
+        patch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))  # the network is cut by the report itself
         began = time.monotonic()
         found = report.report(root / "returned", root / "report", Limits(SECONDS, 512), jobs=2)
         return root, expected, *found, time.monotonic() - began
@@ -77,7 +77,7 @@ def test_nothing_outside_was_touched_and_nothing_still_runs(graded):
     root = graded[0]
     assert (root / "outside" / "file").read_text() == "untouched"
     running = [each.cmdline() for each in psutil.Process().children(recursive=True)]
-    assert not [line for line in running if "course_utils.classroom.sandbox" in line or "sleep" in line]
+    assert not [line for line in running if "classroom.grading.sandbox" in line or "sleep" in line]
 
 
 def test_the_report_comes_again_in_the_same_words(graded, capsys):

@@ -1,4 +1,4 @@
-"""``python -m course_utils.classroom wheelhouse``: with four tiny packages of its own in place of PyPI."""
+"""``python -m classroom wheelhouse``: with four tiny packages of its own in place of PyPI."""
 
 import os
 import re
@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from course_utils.classroom import wheelhouse
-from course_utils.classroom.__main__ import main as command
-from course_utils.classroom.wheelhouse import PLATFORMS, ClassroomError
+from classroom.__main__ import main as command
+from classroom.wheelhouse import wheelhouse
+from classroom.wheelhouse.wheelhouse import PLATFORMS, ClassroomError
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 HERE = wheelhouse.this_platform()
 PYTHON = "{}.{}".format(*sys.version_info)
 

@@ -11,7 +11,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from course_utils.launch import CHECKOUT, address, lesson_name
+from tools.addresses import CHECKOUT, address, lesson_name
 
 VERSIONS = Path(__file__).parent / "versions.txt"
 

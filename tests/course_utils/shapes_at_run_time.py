@@ -6,9 +6,8 @@ from pathlib import Path
 import torch
 from jaxtyping import install_import_hook
 
-sys.path.insert(0, str(Path(__file__).parent.parent))
+sys.path.insert(0, str(Path(__file__).parents[2]))
 with install_import_hook("course_utils", "beartype.beartype"):
-    import course_utils
     from course_utils import (
         Bert,
         Decoder,
@@ -71,8 +70,8 @@ LearnedEmbeddings(9, 8, 6)(ids)
 layer_norm(x, torch.ones(8), torch.zeros(8), 1e-5)
 LayerNorm(8)(x[0])
 FeedForward(8, 16)(x)
-course_utils.examples.sky_is_blue()
-course_utils.examples.two_tokens()
+lesson_kit.examples.sky_is_blue()
+lesson_kit.examples.two_tokens()
 
 try:
     EncoderOutput(x[0], (), None)  # two axes where three are annotated

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 from torch import nn
 from torch.testing import assert_close
 
-from course_utils import MultiHeadAttention, causal_mask, examples, scaled_dot_product_attention, sinusoidal_positions
+from course_utils import MultiHeadAttention, causal_mask, scaled_dot_product_attention, sinusoidal_positions
+from lesson_kit import examples
 
 sizes = st.integers(1, 6)
 TOLERANCE = {torch.float32: 2e-6, torch.float64: 1e-14}

@@ -4,7 +4,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.testing import assert_close
 
-from course_utils import Bert, Encoder, MultiHeadAttention, block_diagonal_mask, causal_mask, pack, padding_mask, unpack
+from course_utils import (
+    Bert,
+    Encoder,
+    MultiHeadAttention,
+    block_diagonal_mask,
+    causal_mask,
+    pack,
+    padding_mask,
+    unpack,
+)
 
 lengths_of_rows = st.lists(st.integers(0, 7), min_size=1, max_size=5).filter(any)
 

@@ -7,7 +7,8 @@ from torch.autograd import gradcheck
 from torch.testing import assert_close
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from course_utils import causal_mask, examples, scaled_dot_product_attention, tiled_attention
+from course_utils import causal_mask, scaled_dot_product_attention, tiled_attention
+from lesson_kit import examples
 
 sizes = st.integers(1, 6)
 blocks = st.one_of(st.integers(1, 7), st.tuples(st.integers(1, 7), st.integers(1, 7)), st.just(1000))

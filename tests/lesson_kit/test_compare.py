@@ -2,8 +2,9 @@ import pytest
 import torch
 from transformers import BertConfig, BertModel
 
-from course_utils import Bert, compare_hidden_states
-from course_utils.compare import SUBSTEPS
+from course_utils import Bert
+from lesson_kit import compare_hidden_states
+from lesson_kit.compare import SUBSTEPS
 
 
 @pytest.fixture

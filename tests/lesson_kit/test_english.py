@@ -3,12 +3,12 @@ from itertools import islice
 
 import pytest
 
-from course_utils import examples
-from course_utils.language import RESERVED, generate, is_held_out, is_reserved
-from course_utils.language.classes import word_class
-from course_utils.language.lexicon import AMBIGUOUS, LISTS
-from course_utils.language.sentences import ALL_PRONOUNS, NAMES
-from course_utils.language.tokenizer import make_tokenizer, train_vocabulary
+from lesson_kit import examples
+from lesson_kit.languages.english import RESERVED, generate, is_held_out, is_reserved
+from lesson_kit.languages.english.classes import word_class
+from lesson_kit.languages.english.lexicon import AMBIGUOUS, LISTS
+from lesson_kit.languages.english.sentences import ALL_PRONOUNS, NAMES
+from lesson_kit.languages.english.tokenizer import make_tokenizer, train_vocabulary
 
 
 @pytest.fixture(scope="module")

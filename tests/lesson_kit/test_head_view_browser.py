@@ -7,7 +7,7 @@ import pytest
 import torch
 from browsing import cut_off
 
-from course_utils import show
+from lesson_kit import show
 
 TOKENS = ["[CLS]", "he", "said", "<\"##ing'", "</script><!--<script>", "你好", "&amp;", "[SEP]"]
 N_LAYERS, N_HEADS = 3, 12
@@ -100,7 +100,8 @@ CELLS = [
     """
 import torch
 from transformers import BertTokenizer
-from course_utils import Bert, show
+from course_utils import Bert
+from lesson_kit import show
 words = "john and paul wrote songs when they met".split()
 tokenizer = BertTokenizer(vocab={word: i for i, word in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", *words])})
 torch.manual_seed(0)

@@ -3,19 +3,19 @@ from itertools import islice
 
 import pytest
 
-from course_utils.language import pairs_lexicon as lexicon
-from course_utils.language.pairs import (
+from lesson_kit.languages.pairs import (
     MAX_WORDS,
     MAX_WORDS_LONGER,
     SMALLEST_HELD_OUT,
     TAUGHT,
     generate_pairs,
     is_held_out,
+    lexicon,
 )
-from course_utils.language.pairs_grammar import KINDS
-from course_utils.language.pairs_rules import Part, build
-from course_utils.language.vocabulary import SPECIAL, Vocabulary
-from course_utils.training.translator import vocabularies
+from lesson_kit.languages.pairs.grammar import KINDS
+from lesson_kit.languages.pairs.rules import Part, build
+from lesson_kit.languages.pairs.vocabulary import SPECIAL, Vocabulary
+from lesson_kit.training.translator import vocabularies
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,8 @@ import pytest
 import torch
 from transformers import BertConfig, BertForMaskedLM, BertModel
 
-from course_utils import load_bert, models
+from lesson_kit import load_bert
+from lesson_kit import pretrained as models
 
 TINY = {"vocab_size": 30522, "hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 8}
 

@@ -19,10 +19,11 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.version import Version
 
-from course_utils import check_machine, models, ready
-from course_utils.checks import passes
+from lesson_kit import check_machine, ready
+from lesson_kit import pretrained as models
+from lesson_kit.check import progress as passes
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 FILE = ROOT / "course_utils" / "ready.py"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
@@ -142,7 +143,7 @@ def old_pythons() -> list[str]:
 def course(tmp_path):
     """A course in which nothing is installed yet; gives its ready.py."""
     (tmp_path / "course_utils").mkdir()
-    for name in ("pyproject.toml", "README.md", "course_utils/ready.py"):
+    for name in ("pyproject.toml", "README.md", "lesson_kit/ready.py"):
         shutil.copy(ROOT / name, tmp_path / name)
     return tmp_path / "course_utils" / "ready.py"
 
@@ -502,7 +503,7 @@ def test_in_a_kernel_ports_are_nobodys_business(monkeypatch, taken):
 
 
 def test_in_a_terminal_and_in_a_kernel_the_same_form(tmp_path):
-    """``python course_utils/ready.py``, and the same file in IPython's kernel, apart from the port."""
+    """``python lesson_kit/ready.py``, and the same file in IPython's kernel, apart from the port."""
     from nbclient import NotebookClient
     from nbformat.v4 import new_code_cell, new_notebook
 

@@ -24,8 +24,8 @@ from matplotlib.colors import to_rgb
 from nbclient import NotebookClient
 from PIL import Image
 
-from course_utils import show
-from course_utils.show import figures, heatmaps
+from lesson_kit import show
+from lesson_kit.show import figures, heatmaps
 
 WORDS = ["the", "sky", "is", "blue"]
 WEIGHTS = torch.tensor([[0.9, 0.1, 0, 0], [0.3, 0.5, 0.1, 0.1], [0.5, -0.001, 0.5, 0], [0.2, 0.2, 0.2, 0.4]])
@@ -415,9 +415,9 @@ def test_reference_modules_need_no_pictures_and_show_no_bertviz():
     code = (
         "import sys, course_utils.bert; "
         "assert not {'matplotlib', 'bertviz', 'IPython', 'transformers'} & set(sys.modules); "
-        "import course_utils.show; assert not {'bertviz', 'transformers', 'mpld3'} & set(sys.modules)"
+        "import lesson_kit.show; assert not {'bertviz', 'transformers', 'mpld3'} & set(sys.modules)"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parent.parent)
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parents[2])
 
 
 def test_in_a_notebook_each_figure_comes_once_with_its_text(monkeypatch):
@@ -432,7 +432,7 @@ def test_in_a_notebook_each_figure_comes_once_with_its_text(monkeypatch):
         "view = show.model_view(torch.full((1, 2, 2, 2), 0.5), ['the', 'sky'])",
     ]
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
-    NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(Path(__file__).parent.parent)}}).execute()
+    NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(Path(__file__).parents[2])}}).execute()
     outputs = [cell.outputs for cell in notebook.cells]
     assert [[output.output_type for output in cell] for cell in outputs] == [
         [],

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 import torch
 
-from course_utils import Bert, show
-from course_utils.show import bertviz_view, figures, neurons
-from course_utils.show.links import strongest_links
+from course_utils import Bert
+from lesson_kit import show
+from lesson_kit.show import bertviz_view, figures, neurons
+from lesson_kit.show.links import strongest_links
 
 WORDS = ["the", "sky", "is", "blue"]
 SENTENCE = "john and paul wrote songs when they met"

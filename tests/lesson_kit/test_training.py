@@ -10,21 +10,16 @@ from safetensors.torch import load_file
 from torch.testing import assert_close
 from transformers import AutoTokenizer, BertConfig, BertForMaskedLM, BertModel
 
-from course_utils import Bert, examples, load_bert
-from course_utils.language import generate
-from course_utils.language.tokenizer import train_vocabulary
-from course_utils.training import bert as training
-from course_utils.training import measure_bert
-from course_utils.training.masked_lm import (
-    NOT_ASKED,
-    MaskedLanguageModel,
-    from_huggingface,
-    mask_tokens,
-    to_huggingface,
-)
-from course_utils.training.model_card import model_card, targets
+from course_utils import Bert
+from course_utils.masked_lm import NOT_ASKED, MaskedLanguageModel, from_huggingface, mask_tokens, to_huggingface
+from lesson_kit import examples, load_bert, measures
+from lesson_kit.languages.english import generate
+from lesson_kit.languages.english.tokenizer import train_vocabulary
+from lesson_kit.training import bert as training
+from tools.measure import measure_bert
+from tools.measure.model_card import model_card, targets
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 TINY = {"steps": 12, "batch_size": 4, "warm_up": 3, "n_layers": 1, "d_model": 8, "n_heads": 2, "d_ff": 8}
 
 
@@ -240,7 +235,7 @@ def test_several_processes_train_one_model(tmp_path):
     """torchrun, as a reader with a bigger machine would call it."""
     arguments = [f"--{name.replace('_', '-')}={value}" for name, value in (TINY | {"steps": 2}).items()]
     command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2", "--master-port=0", "--standalone"]
-    command += ["-m", "course_utils.training.bert", f"--output={tmp_path}", *arguments]
+    command += ["-m", "lesson_kit.training.bert", f"--output={tmp_path}", *arguments]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
     result = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120)
     assert result.returncode == 0, result.stderr
@@ -258,19 +253,19 @@ def test_the_command_line_says_what_is_wrong(tmp_path, capsys):
 
 def test_centroid_accuracy_leaves_one_out():
     apart = torch.tensor([[0.0, 1.0], [0.1, 1.0], [5.0, 1.0], [5.1, 1.0]])
-    assert measure_bert.centroid_accuracy(apart, ["a", "a", "b", "b"]) == 1.0
-    assert measure_bert.centroid_accuracy(apart, ["a", "b", "a", "b"]) < 0.6
+    assert measures.centroid_accuracy(apart, ["a", "a", "b", "b"]) == 1.0
+    assert measures.centroid_accuracy(apart, ["a", "b", "a", "b"]) < 0.6
     torch.manual_seed(0)
     noise = torch.randn(200, 500)  # without leaving one out, noise would be told apart without a fault
-    assert measure_bert.centroid_accuracy(noise, ["a", "b"] * 100) < 0.6
+    assert measures.centroid_accuracy(noise, ["a", "b"] * 100) < 0.6
     with pytest.raises(ValueError, match="senses must be at least two"):
-        measure_bert.centroid_accuracy(apart, ["a", "a", "a", "b"])
+        measures.centroid_accuracy(apart, ["a", "a", "a", "b"])
 
 
 def test_the_gap_by_hand():
     vectors = torch.tensor([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
-    assert measure_bert.cosine_gap(vectors, ["a", "a", "b", "b"]) == pytest.approx(1.0)
-    assert measure_bert.cosine_gap(vectors, ["a", "a", "b", "b"], centred=True) == pytest.approx(2.0)
+    assert measures.cosine_gap(vectors, ["a", "a", "b", "b"]) == pytest.approx(1.0)
+    assert measures.cosine_gap(vectors, ["a", "a", "b", "b"], centred=True) == pytest.approx(2.0)
 
 
 def test_the_heads_are_measured_against_the_truth(monkeypatch, vocabulary):

@@ -12,16 +12,18 @@ import torch.nn.functional as F
 from safetensors.torch import load_file, save_file
 from torch.testing import assert_close
 
-from course_utils import greedy_decode, load_translator
+from course_utils import greedy_decode
 from course_utils.encoder import EncoderLayer
-from course_utils.language.pairs import TAUGHT, generate_pairs
-from course_utils.language.vocabulary import Vocabulary
-from course_utils.training import loop, measure_translator
-from course_utils.training import translator as training
-from course_utils.training.break_it import SWITCHES, break_model
-from course_utils.translator import Translation, Translator
+from lesson_kit import load_translator
+from lesson_kit.languages.pairs import TAUGHT, generate_pairs
+from lesson_kit.languages.pairs.vocabulary import Vocabulary
+from lesson_kit.training import loop
+from lesson_kit.training import translator as training
+from lesson_kit.training.break_it import SWITCHES, break_model
+from lesson_kit.translator import Translation, Translator
+from tools.measure import measure_translator
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 SHIPPED = ROOT / "data" / "translator"
 TINY = {"steps": 12, "batch_size": 4, "warm_up": 3, "n_layers": 1, "d_model": 8, "n_heads": 2, "d_ff": 8}
 
@@ -187,7 +189,7 @@ def test_an_interrupt_without_files_says_so(monkeypatch, capsys):
 
 
 def test_ctrl_c_on_the_command_line(tmp_path):
-    command = [sys.executable, "-m", "course_utils.training.translator", f"--output={tmp_path}", "--steps=100000"]
+    command = [sys.executable, "-m", "lesson_kit.training.translator", f"--output={tmp_path}", "--steps=100000"]
     command += [f"--{name.replace('_', '-')}={value}" for name, value in TINY.items() if name != "steps"]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
     with subprocess.Popen(

@@ -20,9 +20,10 @@ import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from course_utils import launch, load_bert
+from lesson_kit import load_bert
+from tools import addresses as launch
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 LESSONS = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 RANGES = {canonicalize_name(Requirement(line).name): Requirement(line) for line in PROJECT["dependencies"]}
@@ -232,7 +233,7 @@ sys.meta_path.insert(0, NotYetInstalled)
 shell.register_magic_function(pip, "line", "pip")
 for _ in range(2):
     shell.run_cell(cell).raise_error()
-    assert shell.user_ns["show"].__name__ == "course_utils.show"
+    assert shell.user_ns["show"].__name__ == "lesson_kit.show"
 print(json.dumps(calls))
 """
 

@@ -1,4 +1,4 @@
-"""Measures the course BERT on held-out sentences: ``python -m course_utils.training.measure_bert``.
+"""Measures the course BERT on held-out sentences: ``python -m tools.measure.measure_bert``.
 
 Writes ``measures.json`` and ``README.md`` beside the model, so that no figure there was typed by hand.
 """
@@ -14,50 +14,16 @@ import torch.nn.functional as F
 from torch import Tensor
 from transformers import AutoTokenizer, BertForMaskedLM
 
-from course_utils.language import RESERVED, Sentence, generate
-from course_utils.language.lexicon import AMBIGUOUS
-from course_utils.models import load_bert
-from course_utils.training.bert import Encoder, Settings, new_model
-from course_utils.training.masked_lm import MaskedLanguageModel, from_huggingface
-from course_utils.training.model_card import HEADLINE, model_card
+from course_utils.masked_lm import MaskedLanguageModel, from_huggingface
+from lesson_kit.languages.english import RESERVED, Sentence, generate
+from lesson_kit.languages.english.lexicon import AMBIGUOUS
+from lesson_kit.measures import centroid_accuracy, cosine_gap, relations
+from lesson_kit.pretrained import load_bert
+from lesson_kit.training.bert import Encoder, Settings, new_model
+from tools.measure.model_card import HEADLINE, model_card
 
 SEED = 2024
 OFFSETS = [offset for offset in range(-15, 16) if offset]
-
-
-def centroid_accuracy(vectors: Tensor, senses: Sequence[str]) -> float:
-    """How often a vector lies nearest to the mean of its own sense, itself left out of that mean.
-
-    ``vectors``: (n, d). Raises ValueError if a sense has fewer than two vectors or there is one sense only.
-    """
-    counts = Counter(senses)
-    if len(counts) < 2 or min(counts.values()) < 2:
-        raise ValueError(f"senses must be at least two, with at least two vectors each, got {dict(counts)}")
-    names = sorted(counts)
-    member = torch.tensor([[sense == name for name in names] for sense in senses])
-    sums, size = member.T.to(vectors.dtype) @ vectors, member.sum(0)
-    right = 0
-    for vector, own in zip(vectors, member, strict=True):
-        centroids = (sums - own[:, None] * vector) / (size - own.long())[:, None]
-        right += bool(own[(centroids - vector).norm(dim=-1).argmin()])
-    return right / len(senses)
-
-
-def cosine_gap(vectors: Tensor, senses: Sequence[str], centred: bool = False, times: Tensor | None = None) -> float:
-    """Mean cosine of pairs of the same sense, minus that of pairs of different senses; all pairs.
-
-    ``centred``: the mean vector of the word is taken away first. ``times``: how often each vector counts.
-    """
-    times = torch.ones(len(vectors)) if times is None else times
-    if centred:
-        vectors = vectors - (times[:, None] * vectors).sum(0) / times.sum()
-    vectors = F.normalize(vectors, dim=-1)
-    names = sorted(set(senses))
-    code = torch.tensor([names.index(sense) for sense in senses])
-    same = code[:, None] == code
-    pairs = (times[:, None] * times).fill_diagonal_(0)  # a vector is no pair with itself
-    cosines = pairs * (vectors @ vectors.T)
-    return float(cosines[same].sum() / pairs[same].sum() - cosines[~same].sum() / pairs[~same].sum())
 
 
 def _interval(vectors: Tensor, senses: Sequence[str], centred: bool, draws: int = 200) -> list[float]:
@@ -152,21 +118,6 @@ def measure_masked_words(model: MaskedLanguageModel, encoder: Encoder, sentences
     }
     table["all"] = {"asked": asked.total(), "accuracy": round(right.total() / asked.total(), 4)}
     return table
-
-
-def relations(sentence: Sentence) -> dict[str, list[tuple[int, tuple[int, ...]]]]:
-    """For each relation: (who looks, the words that count as right)."""
-    words = sentence.words
-    return {
-        "pronoun -> an earlier mention": list(sentence.pronouns.items()),
-        "verb -> its subject": [(v, (s,)) for s, v, _ in sentence.subject_verb_object if s is not None],
-        "object -> its verb": [(o, (v,)) for _, v, o in sentence.subject_verb_object],
-        "verb -> its object": [(v, (o,)) for _, v, o in sentence.subject_verb_object],
-        "determiner -> its noun": [(d, (n,)) for d, n in sentence.determiner_noun],
-        "adjective -> its noun": [(a, (n,)) for a, n in sentence.adjective_noun],
-        "word -> the next word": [(i, (i + 1,)) for i in range(len(words) - 1)],
-        "word -> the previous word": [(i, (i - 1,)) for i in range(1, len(words))],
-    }
 
 
 def measure_heads(model: MaskedLanguageModel, encoder: Encoder, sentences: Sequence[Sentence]) -> dict:

@@ -1,4 +1,4 @@
-"""Measures the translator on sentences it never saw: ``python -m course_utils.training.measure_translator``.
+"""Measures the translator on sentences it never saw: ``python -m tools.measure.measure_translator``.
 
 Writes ``measures.json`` and ``README.md`` beside the model, so that no figure there was typed by hand.
 """
@@ -15,9 +15,9 @@ from pathlib import Path
 import sacrebleu
 import torch
 
-from course_utils.language.pairs import MAX_WORDS, TAUGHT, Pair, generate_pairs
-from course_utils.training.translator import loss_and_accuracy, make_batch
-from course_utils.translator import Translator, load_translator
+from lesson_kit.languages.pairs import MAX_WORDS, TAUGHT, Pair, generate_pairs
+from lesson_kit.training.translator import loss_and_accuracy, make_batch
+from lesson_kit.translator import Translator, load_translator
 
 SEED = 2024
 SENTENCES = {"train": 2000, "held_out": 4000, "longer": 1500}
@@ -258,11 +258,11 @@ def page(measures: dict, folder: Path) -> str:
     parts = [
         "# translator",
         _paragraph(f"""A Transformer of {measures["parameters"]:,} parameters that translates the English of
-            `course_utils/language/pairs` into Chinese: words in, characters out. It knows
+            `lesson_kit/languages/pairs` into Chinese: words in, characters out. It knows
             {measures["words"] - 4} words and {measures["characters"] - 4} characters, and nothing else."""),
-        _paragraph(f"""`python -m course_utils.training.translator` trains it, on {measures["sentences_seen"]:,}
+        _paragraph(f"""`python -m lesson_kit.training.translator` trains it, on {measures["sentences_seen"]:,}
             sentences (this one in {measures["training_seconds"]:.0f} seconds, on one core of a machine that had other
-            work too). `python -m course_utils.training.measure_translator` measures it and writes this page and
+            work too). `python -m tools.measure.measure_translator` measures it and writes this page and
             `measures.json`. Percentages in brackets are 95% Wilson intervals."""),
         "## How often it is right",
         _paragraph(f"""Right means: character by character the one translation the grammar gives. Unseen combinations

@@ -3,7 +3,7 @@
 import textwrap
 from pathlib import Path
 
-from course_utils.language.lexicon import AMBIGUOUS
+from lesson_kit.languages.english.lexicon import AMBIGUOUS
 
 # (what, target): the figures the course asks for. The README says of each whether it is reached.
 SENSE_TARGET, GAP_TARGET, PRONOUN_TARGET = 0.97, 0.50, 0.85
@@ -120,9 +120,9 @@ def model_card(measures: dict, folder: Path, notes: str = "") -> str:
     parts = [
         "# course-bert",
         _paragraph(f"""A BERT of {measures["parameters"]:,} parameters, trained by masked-language modelling alone on
-            the course language (`course_utils/language`), with the course's own encoder. It knows that language and
+            the course language (`lesson_kit/languages/english`), with the course's own encoder. It knows that language and
             nothing else."""),
-        _paragraph("""`python -m course_utils.training.bert` trains it. `python -m course_utils.training.measure_bert`
+        _paragraph("""`python -m lesson_kit.training.bert` trains it. `python -m tools.measure.measure_bert`
             measures it on held-out sentences, that is on combinations of clauses, words and people that it was never
             trained on, and writes this page and `measures.json`. Layers and heads are numbered as in code: hidden
             state 0 is the embedding output; the first layer has the heads 0-0 to 0-3 and gives layer 1."""),

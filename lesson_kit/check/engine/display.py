@@ -5,7 +5,7 @@ import sys
 from html import escape
 from typing import Any
 
-from course_utils.colours import NOT_ATTEMPTED, NOT_YET_RIGHT, PASSED
+from lesson_kit.colours import NOT_ATTEMPTED, NOT_YET_RIGHT, PASSED
 
 # The words beside the bar say the same.
 BARS = {

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 
 import torch
 
-from course_utils.checks.readings import reading
+from lesson_kit.check.engine.plain_words import reading
 
 # Where code lies that is not the learner's: this package, Python's own library, and what is installed beside torch.
 LIBRARIES = (

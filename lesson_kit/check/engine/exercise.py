@@ -13,14 +13,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from course_utils.checks import passes
-from course_utils.checks.declared import Declared
-from course_utils.checks.differences import TOLERANCE
-from course_utils.checks.errors import error_text, stopped_by_the_learner
-from course_utils.checks.judging import judge
-from course_utils.checks.limits import alone, in_time
-from course_utils.checks.output import as_html, show_text
-from course_utils.checks.runs import run
+from lesson_kit.check import progress as passes
+from lesson_kit.check.engine.declared import Declared
+from lesson_kit.check.engine.differences import TOLERANCE
+from lesson_kit.check.engine.display import as_html, show_text
+from lesson_kit.check.engine.errors import error_text, stopped_by_the_learner
+from lesson_kit.check.engine.judging import judge
+from lesson_kit.check.engine.limits import alone, in_time
+from lesson_kit.check.engine.run import run
 
 GO_ON = "Until it passes, the lesson goes on with the course's own version."
 # What helps when the same verdict comes again, where no known mistake has hints of its own.

@@ -12,13 +12,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from course_utils.checks import limits
-from course_utils.checks.declared import Declared
-from course_utils.checks.differences import Verdict, difference, shares_differ
-from course_utils.checks.errors import describe_error, own_line, raised_on_purpose, stopped_by_the_learner
-from course_utils.checks.limits import TimeUp, alone, in_time
-from course_utils.checks.own_code import attributes_in, computes, unused_arguments
-from course_utils.checks.runs import Run, agree, describe, gradients, run, tells_apart, try_out
+from lesson_kit.check.engine import limits
+from lesson_kit.check.engine.declared import Declared
+from lesson_kit.check.engine.differences import Verdict, difference, shares_differ
+from lesson_kit.check.engine.errors import describe_error, own_line, raised_on_purpose, stopped_by_the_learner
+from lesson_kit.check.engine.limits import TimeUp, alone, in_time
+from lesson_kit.check.engine.run import Run, agree, describe, gradients, run, tells_apart, try_out
+from lesson_kit.check.engine.source_code import attributes_in, computes, unused_arguments
 
 REPEAT = (
     "Called twice with the same input, it gives two results. "

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from course_utils.checks.differences import WHOLE_TENSORS
+from lesson_kit.check.engine.differences import WHOLE_TENSORS
 
 MATRICES = (
     "`@` multiplies the last axis of its left side with the last axis but one of its right side, so the two must be "

@@ -8,9 +8,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from course_utils.checks.differences import difference
-from course_utils.checks.errors import error_text, stopped_by_the_learner
-from course_utils.checks.limits import TimeUp, alone, in_time
+from lesson_kit.check.engine.differences import difference
+from lesson_kit.check.engine.errors import error_text, stopped_by_the_learner
+from lesson_kit.check.engine.limits import TimeUp, alone, in_time
 
 CALLS = 200  # of a function among the inputs, in one run; no exercise needs a quarter of it
 

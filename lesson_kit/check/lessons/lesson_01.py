@@ -4,8 +4,8 @@ import math
 
 import torch
 
-from course_utils.checks.engine import exercise
-from course_utils.checks.inputs import WIDTHS, normal
+from lesson_kit.check.engine.exercise import exercise
+from lesson_kit.check.engine.inputs import WIDTHS, normal
 
 
 def _query_key():
@@ -174,7 +174,7 @@ dot_product_scores.together(
 
 @dot_product_scores.sight
 def _(candidate):
-    from course_utils import examples, show
+    from lesson_kit import examples, show
 
     two = examples.two_tokens()
     scores = candidate(two.x @ two.w_q, two.x @ two.w_k)
@@ -361,7 +361,7 @@ softmax.together(
 
 @softmax.sight
 def _(candidate):
-    from course_utils import show
+    from lesson_kit import show
 
     scores = torch.tensor([[1.0, 2.0], [1.0, 1.0], [1001.0, 1002.0]])
     scores[:2] /= math.sqrt(2)
@@ -491,7 +491,7 @@ attend.together(
 
 @attend.sight
 def _(candidate):
-    from course_utils import examples, show
+    from lesson_kit import examples, show
 
     two = examples.two_tokens()
     query, key, value = (two.x @ w for w in (two.w_q, two.w_k, two.w_v))

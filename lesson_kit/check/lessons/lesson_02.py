@@ -3,8 +3,8 @@
 import torch
 
 from course_utils import attention
-from course_utils.checks.engine import exercise
-from course_utils.checks.inputs import LOOK_UNDER_THE_ROOT, SAME_NUMBER, WIDTHS, matrices, normal
+from lesson_kit.check.engine.exercise import exercise
+from lesson_kit.check.engine.inputs import LOOK_UNDER_THE_ROOT, SAME_NUMBER, WIDTHS, matrices, normal
 
 
 @exercise(
@@ -269,7 +269,7 @@ scaled_dot_product_attention.together(
 
 @scaled_dot_product_attention.sight
 def _(candidate):
-    from course_utils import examples, show
+    from lesson_kit import examples, show
 
     sky = examples.sky_is_blue()
     one_hot = torch.eye(4, dtype=torch.float64)  # values that show whose they are: the outputs are the weights
@@ -419,7 +419,7 @@ softmax_with_temperature.together(
 
 @softmax_with_temperature.sight
 def _(candidate):
-    from course_utils import show
+    from lesson_kit import show
 
     temperatures = [0.1, 0.5, 1.0, 2.0, 10.0]
     weights = torch.stack([candidate(torch.tensor([1.0, 2.0, 3.0]), t) for t in temperatures])

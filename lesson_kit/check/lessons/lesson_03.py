@@ -3,8 +3,8 @@
 import torch
 
 from course_utils import masks
-from course_utils.checks.engine import exercise
-from course_utils.checks.inputs import normal
+from lesson_kit.check.engine.exercise import exercise
+from lesson_kit.check.engine.inputs import normal
 
 
 @exercise(lambda: [(4,), (1,), (2,), (7,)], gradients=False)
@@ -155,7 +155,7 @@ causal_mask.together(
 
 @causal_mask.sight
 def _(candidate):
-    from course_utils import show
+    from lesson_kit import show
 
     words = ["The", "sky", "is", "blue"]
     return show.matrix(candidate(4), words, words, "Your mask: may the word of the row look at that of the column?")
@@ -298,7 +298,7 @@ padding_mask.together(
 
 @padding_mask.sight
 def _(candidate):
-    from course_utils import show
+    from lesson_kit import show
 
     sentences = ["The sky is blue", "Read", "It is late"]
     lengths = [len(sentence.split()) for sentence in sentences]
@@ -574,7 +574,7 @@ masked_softmax.together(
 
 @masked_softmax.sight
 def _(candidate):
-    from course_utils import show
+    from lesson_kit import show
 
     words = ["The", "sky", "is", "blue"]
     mask = torch.ones(4, 4).tril().bool()

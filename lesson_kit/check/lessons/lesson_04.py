@@ -3,8 +3,8 @@
 import torch
 
 from course_utils import attention
-from course_utils.checks.engine import exercise
-from course_utils.checks.inputs import LOOK_UNDER_THE_ROOT, SAME_NUMBER, WIDTHS, matrices, normal
+from lesson_kit.check.engine.exercise import exercise
+from lesson_kit.check.engine.inputs import LOOK_UNDER_THE_ROOT, SAME_NUMBER, WIDTHS, matrices, normal
 
 
 @exercise(
@@ -159,7 +159,7 @@ split_heads.together(
 
 @split_heads.sight
 def _(candidate):
-    from course_utils import show
+    from lesson_kit import show
 
     x = 10.0 * torch.arange(1, 4)[:, None] + torch.arange(1, 5)  # token 1 has the features 11, 12, 13, 14
     heads = candidate(x[None], 2)[0]
@@ -247,7 +247,7 @@ merge_heads.together(
 
 @merge_heads.sight
 def _(candidate):
-    from course_utils import show
+    from lesson_kit import show
 
     heads = torch.tensor([[[11.0, 12.0], [21.0, 22.0]], [[13.0, 14.0], [23.0, 24.0]]])
     columns = ["of head 0", "of head 0", "of head 1", "of head 1"]
@@ -533,7 +533,7 @@ multi_head_attention.together(
 
 @multi_head_attention.sight
 def _(candidate):
-    from course_utils import show
+    from lesson_kit import show
 
     x, *weights = matrices((1, 3, 8), *[(8, 8)] * 4, size=0.7)
     outputs = torch.cat([candidate(x, *weights, n)[0, :1, :5] for n in (1, 2, 4, 8)])

@@ -5,8 +5,8 @@ import math
 import torch
 
 from course_utils import embeddings
-from course_utils.checks.engine import exercise
-from course_utils.checks.inputs import matrices
+from lesson_kit.check.engine.exercise import exercise
+from lesson_kit.check.engine.inputs import matrices
 
 
 @exercise(lambda: [(10, 8), (5, 2), (1, 6), (60, 16)], gradients=False)
@@ -219,7 +219,7 @@ sinusoidal_positions.together(
 
 @sinusoidal_positions.sight
 def _(candidate):
-    from course_utils import show
+    from lesson_kit import show
 
     table, apart = candidate(40, 64), [0, 1, 2, 4, 8]
     products = torch.stack([torch.stack([table[p] @ table[p + k] for k in apart]) for p in (0, 10, 30)])
@@ -363,7 +363,7 @@ add_positions.together(
 
 @add_positions.sight
 def _(candidate):
-    from course_utils import show
+    from lesson_kit import show
 
     same = torch.tensor([[0.5, -1.0, 2.0, 1.0]]).expand(3, -1)
     rows = candidate(same.clone(), sinusoidal_positions.reference(8, 4))

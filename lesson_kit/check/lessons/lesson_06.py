@@ -4,8 +4,8 @@ import torch
 import torch.nn.functional as F
 
 from course_utils import layers
-from course_utils.checks.engine import exercise
-from course_utils.checks.inputs import itself, matrices, mixing_function, norm_function, normal, token_function
+from lesson_kit.check.engine.exercise import exercise
+from lesson_kit.check.engine.inputs import itself, matrices, mixing_function, norm_function, normal, token_function
 
 
 @exercise(
@@ -342,7 +342,7 @@ layer_norm.together(
 
 @layer_norm.sight
 def _(candidate):
-    from course_utils import show
+    from lesson_kit import show
 
     x = torch.tensor([[1.0, 2.0, 3.0, 4.0], [10.0, 20.0, 30.0, 40.0], [101.0, 102.0, 103.0, 104.0]])
     y = candidate(x, torch.ones(4), torch.zeros(4), 1e-5)
@@ -506,7 +506,7 @@ feed_forward.together(
 
 @feed_forward.sight
 def _(candidate):
-    from course_utils import show
+    from lesson_kit import show
 
     x = torch.tensor([[3.0, 1.0], [1.0, 3.0], [2.0, 2.0]])
     w1, w2 = torch.tensor([[1.0, -1.0], [-1.0, 1.0]]), torch.tensor([[1.0, 0.0], [0.0, 1.0]])
@@ -575,7 +575,7 @@ def _pre(into=_normed_by, kept=_plain, part=_plain, last=_plain):
 
 def _deep(candidate, title):
     """How large the vectors are, layer after layer."""
-    from course_utils import show
+    from lesson_kit import show
 
     x, sublayer = normal(3, 8), token_function(8)
     sizes = [x.square().mean().sqrt()]

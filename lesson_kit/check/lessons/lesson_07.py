@@ -3,8 +3,8 @@
 import torch
 import torch.nn.functional as F
 
-from course_utils.checks.engine import exercise
-from course_utils.checks.inputs import itself, mixing_function, norm_function, normal, token_function
+from lesson_kit.check.engine.exercise import exercise
+from lesson_kit.check.engine.inputs import itself, mixing_function, norm_function, normal, token_function
 
 
 def _layer_cases():
@@ -212,7 +212,7 @@ encoder_layer.together(
 
 @encoder_layer.sight
 def _in_which_order(candidate):
-    from course_utils import show
+    from lesson_kit import show
 
     steps = []
 

@@ -2,8 +2,8 @@
 
 import torch
 
-from course_utils.checks.engine import exercise
-from course_utils.checks.inputs import matrices, norm_function
+from lesson_kit.check.engine.exercise import exercise
+from lesson_kit.check.engine.inputs import matrices, norm_function
 
 
 def _case(batch, length, d_model, **options):
@@ -239,7 +239,7 @@ bert_embeddings.together(
 
 @bert_embeddings.sight
 def _three_digits(candidate):
-    from course_utils import show
+    from lesson_kit import show
 
     ids, segments = torch.tensor([[4, 7, 4, 7]]), torch.tensor([[0, 0, 1, 1]])
     numbers = torch.arange(10.0)[:, None]

@@ -1,9 +1,9 @@
-"""Exercises of lesson 13: masking for masked-language modelling. Random, so shares are compared, not tokens."""
+"""Exercises of lesson 09: masking for masked-language modelling. Random, so shares are compared, not tokens."""
 
 import torch
 from torch import Tensor
 
-from course_utils.checks.engine import exercise
+from lesson_kit.check.engine.exercise import exercise
 
 MASK, VOCABULARY = 4, 1000
 NOT_ASKED = -100
@@ -339,7 +339,7 @@ mask_tokens.together(
 
 @mask_tokens.sight
 def _what_became_of_them(candidate):
-    from course_utils import show
+    from lesson_kit import show
 
     generator = torch.Generator().manual_seed(0)
     ids = torch.randint(5, VOCABULARY, (200, 100), generator=generator)

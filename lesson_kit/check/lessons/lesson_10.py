@@ -1,10 +1,10 @@
-"""Exercises of lesson 09: how alike two vectors are."""
+"""Exercises of lesson 10: how alike two vectors are."""
 
 import torch
 import torch.nn.functional as F
 
-from course_utils.checks.engine import exercise
-from course_utils.checks.inputs import matrices
+from lesson_kit.check.engine.exercise import exercise
+from lesson_kit.check.engine.inputs import matrices
 
 
 def _case(*shape, **options):
@@ -225,7 +225,7 @@ cosine_similarity.together(
 
 @cosine_similarity.sight
 def _four_directions(candidate):
-    from course_utils import show
+    from lesson_kit import show
 
     a, b = torch.tensor([[1.0, 0.0]] * 4), torch.tensor([[3.0, 0.0], [2.0, 2.0], [0.0, 3.0], [-2.0, 0.0]])
     numbers = torch.stack([(a * b).sum(-1), candidate(a, b)], dim=1)

@@ -1,11 +1,11 @@
-"""Exercises of lesson 10: how widely a head looks."""
+"""Exercises of lesson 11: how widely a head looks."""
 
 import math
 
 import torch
 
-from course_utils.checks.engine import exercise
-from course_utils.checks.inputs import normal
+from lesson_kit.check.engine.exercise import exercise
+from lesson_kit.check.engine.inputs import normal
 
 SMALL = (1.0, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)  # what is added in the log by those who don't like its minus infinity
 
@@ -206,7 +206,7 @@ head_entropy.together(
 
 @head_entropy.sight
 def _from_one_key_to_all(candidate):
-    from course_utils import show
+    from lesson_kit import show
 
     rows = [[1, 0, 0, 0], [0.7, 0.1, 0.1, 0.1], [0.5, 0.5, 0, 0], [0.25] * 4]
     weights = torch.tensor(rows, dtype=torch.float64)

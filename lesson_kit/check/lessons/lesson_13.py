@@ -1,9 +1,9 @@
-"""Exercises of lesson 11: the decoder."""
+"""Exercises of lesson 13: the decoder."""
 
 import torch
 
-from course_utils.checks.engine import exercise
-from course_utils.checks.inputs import LOOK_UNDER_THE_ROOT, SAME_NUMBER, WIDTHS, matrices
+from lesson_kit.check.engine.exercise import exercise
+from lesson_kit.check.engine.inputs import LOOK_UNDER_THE_ROOT, SAME_NUMBER, WIDTHS, matrices
 
 
 @exercise(
@@ -326,7 +326,7 @@ cross_attention.together(
 
 @cross_attention.sight
 def _who_looks_where(candidate):
-    from course_utils import show
+    from lesson_kit import show
 
     target, source = torch.tensor([[3.0, 0, 0], [0, 4, 0], [0, 1, 2]]), torch.eye(3)  # one-hot, so that one can read it
     output = candidate(target, source, torch.eye(3), torch.eye(3), torch.eye(3))
@@ -590,7 +590,7 @@ shift_right.together(
 
 @shift_right.sight
 def _fed_and_wanted(candidate):
-    from course_utils import show
+    from lesson_kit import show
 
     words = ["<bos>", "the", "cat", "sleeps", "<eos>"]
     targets = torch.tensor([[1, 2, 3, 4]])

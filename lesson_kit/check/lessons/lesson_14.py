@@ -1,4 +1,4 @@
-"""Exercises of lesson 12: greedy decoding, label smoothing and the warm-up schedule."""
+"""Exercises of lesson 14: greedy decoding, label smoothing and the warm-up schedule."""
 
 import numbers
 
@@ -6,8 +6,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from course_utils.checks.engine import exercise
-from course_utils.checks.inputs import normal
+from lesson_kit.check.engine.exercise import exercise
+from lesson_kit.check.engine.inputs import normal
 
 # --- greedy_decode -----------------------------------------------------------------------------
 
@@ -236,7 +236,7 @@ greedy_decode.together(
 
 @greedy_decode.sight
 def _a_sentence(candidate):
-    from course_utils import show
+    from lesson_kit import show
 
     words = ["<bos>", "the", "cat", "sleeps", "<eos>"]
 
@@ -607,7 +607,7 @@ label_smoothed_loss.together(
 
 @label_smoothed_loss.sight
 def _how_sure(candidate):
-    from course_utils import show
+    from lesson_kit import show
 
     sure = [1.0, 3.0, 10.0]
     logits, targets = torch.eye(5)[:1] * torch.tensor(sure)[:, None], torch.zeros(3, dtype=torch.long)
@@ -800,7 +800,7 @@ learning_rate.together(
 
 @learning_rate.sight
 def _up_and_down(candidate):
-    from course_utils import show
+    from lesson_kit import show
 
     steps = [1, 1000, 4000, 16000, 64000]
     rows = [[f"{float(candidate(step, 512, 4000)):.1e}"] for step in steps]

@@ -1,10 +1,10 @@
-"""Exercises of lesson 14: softmax block by block, and the cache of keys and values."""
+"""Exercises of lesson 18: softmax block by block, and the cache of keys and values."""
 
 import torch
 import torch.nn.functional as F
 
-from course_utils.checks.engine import exercise
-from course_utils.checks.inputs import LOOK_UNDER_THE_ROOT, SAME_NUMBER, WIDTHS, matrices, normal
+from lesson_kit.check.engine.exercise import exercise
+from lesson_kit.check.engine.inputs import LOOK_UNDER_THE_ROOT, SAME_NUMBER, WIDTHS, matrices, normal
 
 # --- online_softmax_sum ------------------------------------------------------------------------
 
@@ -288,7 +288,7 @@ online_softmax_sum.together(
 
 @online_softmax_sum.sight
 def _however_cut(candidate):
-    from course_utils import show
+    from lesson_kit import show
 
     scores, value = torch.tensor([[1.0, 3.0, 2.0, 120.0, 118.0, 119.0]]), torch.arange(1.0, 13.0).view(6, 2)
     cuts = [(6,), (3, 3), (2, 2, 2), (1, 1, 1, 1, 1, 1)]
@@ -640,7 +640,7 @@ cached_step.together(
 
 @cached_step.sight
 def _step_by_step(candidate):
-    from course_utils import show
+    from lesson_kit import show
 
     x, w_q, w_k, w_v = matrices((1, 4, 4), (4, 3), (4, 3), (4, 3))
     at_once = F.scaled_dot_product_attention(x @ w_q, x @ w_k, x @ w_v, is_causal=True)

@@ -1,5 +1,5 @@
 """The course language: English sentences whose truth is known."""
 
-from course_utils.language.sentences import RESERVED, Sentence, generate, is_held_out, is_reserved
+from lesson_kit.languages.english.sentences import RESERVED, Sentence, generate, is_held_out, is_reserved
 
 __all__ = ["RESERVED", "Sentence", "generate", "is_held_out", "is_reserved"]

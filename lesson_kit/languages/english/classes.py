@@ -1,6 +1,6 @@
 """The class of every word of the course language. An ambiguous word has the class of its sense."""
 
-from course_utils.language import lexicon
+from lesson_kit.languages.english import lexicon
 
 _PLAIN = {
     "punctuation": ", . ;",

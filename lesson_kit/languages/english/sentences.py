@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from random import Random
 
-from course_utils.language import lexicon
-from course_utils.language.classes import word_class
+from lesson_kit.languages.english import lexicon
+from lesson_kit.languages.english.classes import word_class
 
 PRONOUNS = {  # the kind of somebody -> subject, object, possessive
     "he": ("he", "him", "his"),

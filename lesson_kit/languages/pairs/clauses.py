@@ -2,8 +2,8 @@
 
 from random import Random
 
-from course_utils.language import pairs_lexicon as lexicon
-from course_utils.language.pairs_phrases import (
+from lesson_kit.languages.pairs import lexicon
+from lesson_kit.languages.pairs.phrases import (
     ACTIVITIES,
     MOVES,
     VERB_WEIGHTS,
@@ -29,7 +29,7 @@ from course_utils.language.pairs_phrases import (
     towards,
     with_object,
 )
-from course_utils.language.pairs_rules import NOTHING, Part, build, fixed_part
+from lesson_kit.languages.pairs.rules import NOTHING, Part, build, fixed_part
 
 
 def be_form(person: str, past: bool = False) -> str:

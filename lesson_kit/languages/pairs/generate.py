@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
 
-from course_utils.language.pairs_grammar import KINDS, LONGER
+from lesson_kit.languages.pairs.grammar import KINDS, LONGER
 
 SPLITS = ("train", "held_out", "longer")
 HELD_OUT_SHARE = 8  # one combination in eight is never trained on

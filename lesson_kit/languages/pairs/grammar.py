@@ -4,8 +4,8 @@ from collections.abc import Callable
 from functools import cache
 from random import Random
 
-from course_utils.language import pairs_lexicon as lexicon
-from course_utils.language.pairs_clauses import (
+from lesson_kit.languages.pairs import lexicon
+from lesson_kit.languages.pairs.clauses import (
     MODES,
     adjective_clause,
     an_activity,
@@ -28,7 +28,7 @@ from course_utils.language.pairs_clauses import (
     stative,
     time_phrase,
 )
-from course_utils.language.pairs_phrases import (
+from lesson_kit.languages.pairs.phrases import (
     ACTIVITIES,
     BY_NAME,
     MARKET,
@@ -58,7 +58,7 @@ from course_utils.language.pairs_phrases import (
     tagged,
     towards,
 )
-from course_utils.language.pairs_rules import NOTHING, Part, build, fixed_part
+from lesson_kit.languages.pairs.rules import NOTHING, Part, build, fixed_part
 
 
 def statement(random: Random) -> Part:

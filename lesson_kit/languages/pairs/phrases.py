@@ -6,8 +6,8 @@ from functools import cache
 from random import Random
 from typing import NamedTuple
 
-from course_utils.language import pairs_lexicon as lexicon
-from course_utils.language.pairs_rules import EMPTY_WORDS, NOTHING, Part, build, fixed_part
+from lesson_kit.languages.pairs import lexicon
+from lesson_kit.languages.pairs.rules import EMPTY_WORDS, NOTHING, Part, build, fixed_part
 
 # Who
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import nbformat
 
-from course_utils import check
+from lesson_kit import check
 
 LESSONS = Path(__file__).parents[2] / "notebooks"
 EXERCISES = {
@@ -165,7 +165,7 @@ class check:
     def __getattr__(self, name):
         return lambda f: CheckResult(True, None, "passed", f)
 check = check()
-import course_utils.checks.engine as engine
+import lesson_kit.check.engine.exercise as engine
 engine.CheckResult = lambda *args: "passed"
 engine.Exercise.__call__ = lambda self, f: True
 torch.allclose = torch.equal = lambda *args, **kwargs: True
@@ -175,7 +175,7 @@ for name in ("dot_product_scores", "softmax", "attend"):
     verdicts = ["already-scaled", "not-normalised", "elementwise-product"]
     add("Gus/01_attention_by_hand.ipynb", text(filled("01", wrong, before=fake, after=fake)), "Gus", "01", *verdicts)
     inside = """
-    import builtins, json, os, course_utils.checks.engine as engine, course_utils.checks.differences as differences
+    import builtins, json, os, lesson_kit.check.engine.exercise as engine, lesson_kit.check.engine.differences as differences
     torch.equal = torch.allclose = lambda *args, **kwargs: True
     engine.Exercise._judge = engine.Exercise._fault = lambda *args: None
     engine.difference = differences.difference = lambda *args, **kwargs: None

@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from einops import rearrange, repeat
 
-from course_utils import check
+from lesson_kit import check
 
 RIGHT = {name: [] for name in check.EXERCISES}
 
@@ -899,7 +899,7 @@ def _(ids, segments, word, position, segment, norm):
     return norm(total).to(word.dtype)
 
 
-# Lesson 10
+# Lesson 11
 
 
 @right("head_entropy")
@@ -940,7 +940,7 @@ def _(weights):
     return -(logs * weights).sum(-1).to(weights.dtype)
 
 
-# Lesson 09
+# Lesson 10
 
 
 @right("cosine_similarity")
@@ -984,7 +984,7 @@ def _(a, b):
     return 1 - (a - b).square().sum(-1) / 2
 
 
-# Lesson 11
+# Lesson 13
 
 
 @right("cross_attention")
@@ -1074,7 +1074,7 @@ def _(targets, bos_id):
     return torch.from_numpy(np.insert(targets.numpy(), 0, bos_id, axis=1)[:, :-1])
 
 
-# Lesson 12
+# Lesson 14
 
 
 @right("greedy_decode")
@@ -1194,7 +1194,7 @@ def _(step, d_model, warmup):
         return np.float64(d_model) ** -0.5 * np.minimum(np.float64(step) ** -0.5, step * warmup**-1.5)
 
 
-# Lesson 13
+# Lesson 09
 
 
 @right("mask_tokens")
@@ -1247,7 +1247,7 @@ def _(ids, special, mask_id, vocab_size, generator):
     return torch.from_numpy(inputs), torch.from_numpy(labels)
 
 
-# Lesson 14
+# Lesson 18
 
 
 @right("online_softmax_sum")

@@ -15,11 +15,14 @@ import pytest
 import torch
 from torch import nn
 
-from course_utils import check
-from course_utils.checks import limits, output, passes, stories
-from course_utils.checks.engine import Exercise, exercise
-from course_utils.checks.limits import TimeUp, in_time
-from course_utils.checks.places import PLACES, TITLES
+from lesson_kit import check
+from lesson_kit.check import progress as passes
+from lesson_kit.check import stories
+from lesson_kit.check.engine import display as output
+from lesson_kit.check.engine import limits
+from lesson_kit.check.engine.exercise import Exercise, exercise
+from lesson_kit.check.engine.limits import TimeUp, in_time
+from lesson_kit.check.where_taught import PLACES, TITLES
 
 
 @pytest.fixture(autouse=True)
@@ -430,7 +433,7 @@ def test_a_pass_says_what_was_proved_and_shows_something():
 
     @double.sight
     def _(function):
-        from course_utils import show
+        from lesson_kit import show
 
         return show.matrix(function(torch.tensor([4.0])), title="twice 4")
 
@@ -526,7 +529,7 @@ def test_damaged_lines_cost_nothing_but_themselves(file):
 
 
 def test_several_kernels_can_write_at_once(file):
-    code = "from course_utils.checks import passes; [passes.record(f'{n}') for n in range(40)]"
+    code = "from lesson_kit.check import passes; [passes.record(f'{n}') for n in range(40)]"
     kernels = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(2)]
     assert [kernel.wait() for kernel in kernels] == [0, 0]
     assert passes.passed().keys() == {str(n) for n in range(40)}
@@ -668,7 +671,7 @@ def test_a_mistake_that_this_exercise_does_not_know():
 
 
 def headings() -> list[str]:
-    clinic = json.loads((Path(__file__).parent.parent / "notebooks" / stories.CLINIC).read_text(encoding="utf-8"))
+    clinic = json.loads((Path(__file__).parents[3] / "notebooks" / stories.CLINIC).read_text(encoding="utf-8"))
     text = "\n".join("".join(cell["source"]) for cell in clinic["cells"] if cell["cell_type"] == "markdown")
     return re.findall(r"^### (Patient .*)$", text, flags=re.MULTILINE)
 
@@ -722,7 +725,7 @@ def test_a_story_says_what_the_numbers_do():
 
 def test_the_story_links_to_its_patient():
     html = check.explain("no-scale")._repr_html_()
-    assert 'href="15_bug_clinic.ipynb#Patient-1:-The-missing-square-root"' in html
+    assert 'href="19_bug_clinic.ipynb#Patient-1:-The-missing-square-root"' in html
     assert "Patient 1: The missing square root." in repr(check.explain("no-scale"))
 
 
@@ -735,7 +738,7 @@ def test_the_story_links_to_its_own_lesson_first():
 
 def test_importing_the_checks_needs_no_progress_file():
     environment = {**os.environ, "COURSE_PROGRESS": "/nowhere/at/all"}
-    subprocess.run([sys.executable, "-c", "import course_utils.checks"], check=True, env=environment)
+    subprocess.run([sys.executable, "-c", "import lesson_kit.check"], check=True, env=environment)
 
 
 # After a newcomer's reading
@@ -922,7 +925,7 @@ def test_masked_weights_show_where_they_are_exactly_zero():
 
 def test_progress_keeps_the_lessons_order_and_links_to_them(file):
     seen = check.progress()
-    notebooks = Path(__file__).parent.parent / "notebooks"
+    notebooks = Path(__file__).parents[3] / "notebooks"
     checked = [re.findall(r"check\.(\w+)\(\1\)", path.read_text("utf-8")) for path in sorted(notebooks.glob("*.ipynb"))]
     assert list(seen.exercises) == [name for names in checked for name in names]
     assert f'<a href="{next(notebooks.glob("03*")).name}">03 · Masks</a>' in seen._repr_html_()
@@ -942,7 +945,7 @@ def test_progress_names_each_lesson_once_before_its_exercises(file):
 
 
 def test_the_lessons_are_called_by_their_titles():
-    notebooks = Path(__file__).parent.parent / "notebooks"
+    notebooks = Path(__file__).parents[3] / "notebooks"
     assert {notebook[:2] for notebook, _ in PLACES.values()} == TITLES.keys()
     for lesson, title in TITLES.items():
         (path,) = notebooks.glob(f"{lesson}_*.ipynb")
@@ -952,7 +955,7 @@ def test_the_lessons_are_called_by_their_titles():
 @pytest.mark.parametrize("name", check.EXERCISES)
 def test_every_exercise_has_a_place_in_the_lessons(name):
     notebook, heading = PLACES[name]
-    cells = json.loads((Path(__file__).parent.parent / "notebooks" / notebook).read_text(encoding="utf-8"))["cells"]
+    cells = json.loads((Path(__file__).parents[3] / "notebooks" / notebook).read_text(encoding="utf-8"))["cells"]
     text = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
     assert re.search(rf"^##+ {re.escape(heading)}$", text, flags=re.MULTILINE)
     assert f"check.{name}(" in json.dumps(cells)
@@ -966,8 +969,8 @@ def test_a_story_without_a_patient_links_to_its_lesson():
 def test_a_lessons_checks_are_loaded_when_they_are_used():
     code = """
 import sys
-from course_utils import check
-loaded = lambda: sorted(name[-2:] for name in sys.modules if name.startswith("course_utils.checks.lesson_"))
+from lesson_kit import check
+loaded = lambda: sorted(name[-2:] for name in sys.modules if name.startswith("lesson_kit.check.lesson_"))
 print(loaded(), "softmax" in dir(check), callable(check.softmax), loaded())
 try:
     check.sofmax
@@ -977,12 +980,12 @@ except AttributeError as error:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == [
         "[] True True ['01']",
-        "module 'course_utils.checks' has no attribute 'sofmax'",
+        "module 'lesson_kit.check' has no attribute 'sofmax'",
     ]
 
 
 def test_the_index_of_the_clinic_leads_to_every_patient():
-    clinic = json.loads((Path(__file__).parent.parent / "notebooks" / stories.CLINIC).read_text(encoding="utf-8"))
+    clinic = json.loads((Path(__file__).parents[3] / "notebooks" / stories.CLINIC).read_text(encoding="utf-8"))
     cells = {cell["id"]: "".join(cell["source"]) for cell in clinic["cells"]}
     index = next(text for text in cells.values() if text.startswith("## The thirty-two patients"))
     links = re.findall(r"\[(.*?)\]\(#cell-id=(\w+)\)", index)

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from course_utils import check
+from lesson_kit import check
 
-NOTEBOOKS = sorted((Path(__file__).parent.parent / "notebooks").glob("*.ipynb"))
+NOTEBOOKS = sorted((Path(__file__).parents[3] / "notebooks").glob("*.ipynb"))
 HINTS = [
     pytest.param(name, hint, id=f"{name}-{slug}-{number}")
     for name, each in check.EXERCISES.items()

@@ -11,9 +11,9 @@ import torch
 from right_formulations import RIGHT
 from wrong_formulations import WRONG
 
-from course_utils import check
-from course_utils.checks.differences import difference
-from course_utils.checks.engine import GO_ON, CheckResult, Exercise, exercise
+from lesson_kit import check
+from lesson_kit.check.engine.differences import difference
+from lesson_kit.check.engine.exercise import GO_ON, CheckResult, Exercise, exercise
 
 EXERCISES = check.EXERCISES
 DIFFERENTIABLE = [name for name, each in EXERCISES.items() if each.gradients]
@@ -641,7 +641,7 @@ def test_a_right_answer_is_never_taken_for_a_mistake():
 
 
 def test_no_heavy_imports():
-    code = "import sys, course_utils.checks; print([m for m in ('transformers', 'matplotlib') if m in sys.modules])"
+    code = "import sys, lesson_kit.check; print([m for m in ('transformers', 'matplotlib') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 

@@ -1,4 +1,4 @@
-"""From the story of a mistake to its patient in lesson 15, in a real JupyterLab: the link, and the index there."""
+"""From the story of a mistake to its patient in lesson 19, in a real JupyterLab: the link, and the index there."""
 
 import shutil
 from pathlib import Path
@@ -7,15 +7,15 @@ import nbformat
 import pytest
 from browsing import cut_off
 
-from course_utils import check
-from course_utils.checks.stories import CLINIC
+from lesson_kit import check
+from lesson_kit.check.stories import CLINIC
 
-LESSON = Path(__file__).parent.parent / "notebooks" / CLINIC
+LESSON = Path(__file__).parents[3] / "notebooks" / CLINIC
 
 
 @pytest.fixture
 def open_story(browser, jupyter):
-    """A page with a notebook that shows the story of a mistake; lesson 15 lies beside it and is not open yet."""
+    """A page with a notebook that shows the story of a mistake; lesson 19 lies beside it and is not open yet."""
     address, folder = jupyter
     shutil.copy(LESSON, folder / CLINIC)
     pages = []
@@ -60,7 +60,7 @@ def test_a_story_leads_to_its_patient(open_story):
     entry = page.get_by_role("link", name=patient.removeprefix("Patient "), exact=True)
     entry.wait_for(timeout=60_000)
     page.wait_for_timeout(5000)
-    for _ in range(10):  # what it leads to must have been drawn: lesson 15 says to choose again until then
+    for _ in range(10):  # what it leads to must have been drawn: lesson 19 says to choose again until then
         entry.evaluate("link => link.click()")
         if in_sight(page, patient):
             return
