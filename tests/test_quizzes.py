@@ -2,7 +2,6 @@
 
 import re
 from collections import Counter
-from importlib import resources
 from pathlib import Path
 
 import nbformat

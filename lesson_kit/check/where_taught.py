@@ -25,14 +25,14 @@ PLACES = {
     "pre_norm": ("06_add_norm_feed_forward.ipynb", "Post-norm and pre-norm"),
     "encoder_layer": ("07_the_encoder.ipynb", "One layer, by hand"),
     "bert_embeddings": ("08_meet_bert.ipynb", "From ids to vectors: three tables"),
+    "mask_tokens": ("09_train_your_own_bert.ipynb", "The task: fill the gap"),
     "cosine_similarity": ("10_what_bank_means.ipynb", "The cosine, by hand"),
     "head_entropy": ("11_seeing_attention.ipynb", "How widely does a head look?"),
     "cross_attention": ("13_the_decoder.ipynb", "Cross-attention"),
     "shift_right": ("13_the_decoder.ipynb", "Shifted right"),
     "label_smoothed_loss": ("14_train_a_translator.ipynb", "The loss: label smoothing"),
     "learning_rate": ("14_train_a_translator.ipynb", "The learning rate: warm-up"),
-    "greedy_decode": ("14_train_a_translator.ipynb", "Writing a sentence"),
-    "mask_tokens": ("09_train_your_own_bert.ipynb", "The task: fill the gap"),
+    "greedy_decode": ("15_choosing_words.ipynb", "Writing a sentence"),
     "online_softmax_sum": ("18_attention_at_scale.ipynb", "Softmax in one pass"),
     "cached_step": ("18_attention_at_scale.ipynb", "Writing: one token at a time"),
 }
@@ -50,6 +50,7 @@ TITLES = {
     "11": "Seeing attention",
     "13": "The decoder",
     "14": "Train a translator",
+    "15": "Choosing words",
     "18": "Attention at scale",
 }
 
