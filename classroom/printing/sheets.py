@@ -583,14 +583,16 @@ def add_norm_feed_forward() -> Sheet:
 def the_decoder() -> Sheet:
     two = examples.two_tokens()
     swap = torch.tensor([[0, 1], [1, 0]], dtype=torch.float64)
-    fed, sources = ["start", "nǐ"], ["source 1", "source 2"]
-    memory = torch.tensor([[-1, 1], [1, -1]], dtype=torch.float64)
+    fed, sources = ["start", "nǐ"], ["source 1", "source 2", "source 3"]
+    memory = torch.tensor([[-1, 1], [1, -1], [-1, 1]], dtype=torch.float64)
     query, key, value = two.x @ two.w_q, two.x @ two.w_k, two.x @ two.w_v
     attended, self_weights = scaled_dot_product_attention(query, key, value, causal_mask(2))
     first = two.x + attended @ swap
     h = normed(first)
     h_query, m_key, m_value = h @ two.w_q, memory @ two.w_k, memory @ two.w_v
     crossed, cross_weights = scaled_dot_product_attention(h_query, m_key, m_value)
+    cross_scores = (h_query @ m_key.T).round() / math.sqrt(2)  # the norm's epsilon is none of a pencil's business
+    cross_sums = cross_scores.exp().sum(dim=-1, keepdim=True)
     projected = crossed @ (2 * swap)
     second = h + projected
     g = normed(second)
@@ -610,7 +612,7 @@ def the_decoder() -> Sheet:
         Step(
             "What is given",
             "The decoder is fed two tokens, start and nǐ (you), with the numbers of lesson 01. The memory is what the "
-            "encoder gave out. All matrices are those of lessons 01 and 06.",
+            "encoder gave out for three source tokens. All matrices are those of lessons 01 and 06.",
             [
                 Table("The two tokens", inputs, fed, given(torch.cat([two.x, query, key, value], dim=1))),
                 lookup("Weights for $n$", 3, math.sqrt(2)),
@@ -641,12 +643,15 @@ def the_decoder() -> Sheet:
         ),
         Step(
             "Step 3: cross-attention",
-            r"The queries come from the decoder, $H W_Q$; keys and values from the memory, $M W_K$ and $M W_V$. Dot "
-            r"products, then the weights. " + PAIR,
+            r"The queries come from the decoder, $H W_Q$; keys and values from the memory, $M W_K$ and $M W_V$. Divide "
+            r"each dot product by $\sqrt{2}$: it is then 0.71 or $-0.71$. Look up the powers of $e$, add up each row, and "
+            "divide each power by the sum.",
             [
                 Table("$H W_Q$", FEATURES, fed, boxes(h_query)),
                 Table("$M W_K = M W_V$", FEATURES, sources, boxes(m_key)),
                 Table("Dot products", sources, fed, boxes(h_query @ m_key.T)),
+                powers(cross_scores, 3),
+                Table("Powers and sum", [*sources, "sum"], fed, boxes(torch.cat([cross_scores.exp(), cross_sums], 1), 3)),
                 Table("Weights", sources, fed, boxes(cross_weights, 3), "Cross-attention: weights"),
                 Table("Output", FEATURES, fed, boxes(crossed, 2), "Cross-attention: output"),
             ],
@@ -699,7 +704,7 @@ def the_decoder() -> Sheet:
         ),
     ]
     return Sheet(
-        "11 · The decoder",
+        "13 · The decoder",
         "Two tokens go through a decoder layer, until they become the probability of the next token.",
         steps,
     )
