@@ -593,7 +593,7 @@ def the_decoder() -> Sheet:
     crossed, cross_weights = scaled_dot_product_attention(h_query, m_key, m_value)
     cross_scores = (h_query @ m_key.T).round() / math.sqrt(2)  # the norm's epsilon is none of a pencil's business
     cross_sums = cross_scores.exp().sum(dim=-1, keepdim=True)
-    projected = crossed @ (2 * swap)
+    projected = crossed @ (3 * swap)
     second = h + projected
     g = normed(second)
     hidden = (g @ W_1 + B_1).clamp(min=0)
@@ -658,10 +658,10 @@ def the_decoder() -> Sheet:
             "one row of weights for each target token, one column for each source token. Rows sum to 1.",
         ),
         Step(
-            "Step 4: swap and double, add, norm",
-            r"This $W_O$ swaps the two features and doubles them. Add $H$, then the norm.",
+            "Step 4: swap and triple, add, norm",
+            r"This $W_O$ swaps the two features and triples them. Add $H$, then the norm.",
             [
-                Table("Swapped, doubled", FEATURES, fed, boxes(projected, 2), "cross-attention: output"),
+                Table("Swapped, tripled", FEATURES, fed, boxes(projected, 2), "cross-attention: output"),
                 Table("Plus $H$", FEATURES, fed, boxes(second, 2)),
                 Table("$G$: after the norm", FEATURES, fed, boxes(g), "add & norm 2"),
             ],
