@@ -644,8 +644,8 @@ def the_decoder() -> Sheet:
         Step(
             "Step 3: cross-attention",
             r"The queries come from the decoder, $H W_Q$; keys and values from the memory, $M W_K$ and $M W_V$. Divide "
-            r"each dot product by $\sqrt{2}$: it is then 0.71 or $-0.71$. Take its power of $e$, and divide it by the sum "
-            "of the three powers in its row.",
+            r"each dot product by $\sqrt{2}$: it is then 0.71 or $-0.71$. Take its power of $e$, and divide it by the "
+            "sum of the three powers in its row.",
             [
                 Table("$H W_Q$", FEATURES, fed, boxes(h_query)),
                 Table("$M W_K = M W_V$", FEATURES, alike, boxes(m_key[:2])),
@@ -654,7 +654,7 @@ def the_decoder() -> Sheet:
                 Table("Weights", sources, fed, boxes(cross_weights, 3), "Cross-attention: weights"),
                 Table("Output", FEATURES, fed, boxes(crossed, 2), "Cross-attention: output"),
             ],
-            "one row of weights for each target token, one column for each source token. Rows sum to 1.",
+            "one row of weights for each target token, one column for each source token. Rounded, a row may sum to 1.001.",
         ),
         Step(
             "Step 4: swap and triple, add, norm",
@@ -664,6 +664,7 @@ def the_decoder() -> Sheet:
                 Table("Plus $H$", FEATURES, fed, boxes(second, 2)),
                 Table("$G$: after the norm", FEATURES, fed, boxes(g), "add & norm 2"),
             ],
+            "the answers were not rounded on the way. Yours may be off by 0.01; the norm takes no notice.",
         ),
         Step(
             "Step 5: feed-forward, add, norm",
