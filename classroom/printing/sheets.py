@@ -654,7 +654,7 @@ def the_decoder() -> Sheet:
                 Table("Weights", sources, fed, boxes(cross_weights, 3), "Cross-attention: weights"),
                 Table("Output", FEATURES, fed, boxes(crossed, 2), "Cross-attention: output"),
             ],
-            "one row of weights for each target token, one column for each source token. Rounded, a row may sum to 1.001.",
+            "one row of weights for each target token, one column for each source token. A row sums to 1 or 1.001.",
         ),
         Step(
             "Step 4: swap and triple, add, norm",
