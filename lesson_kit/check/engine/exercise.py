@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from torch import Tensor
 
+from lesson_kit.check.collect import collect
 from lesson_kit.check.engine.judge import judge, see
 from lesson_kit.check.engine.message import passed_message, show_verdict, wrong_message
 from lesson_kit.check.engine.verdict import Verdict
@@ -121,10 +122,9 @@ class Exercise:
         verdict = judge(self, candidate)
         if verdict.passed:
             self.forget()
-            if record:
-                record_pass(self.name)
+            kept = self._record(candidate) if record else ""
             seen = see(self.show, candidate) if sight else None
-            return CheckResult(verdict, show_verdict(verdict, passed_message(self, verdict), seen), candidate)
+            return CheckResult(verdict, show_verdict(verdict, passed_message(self, verdict, kept), seen), candidate)
         if verdict.attempted:  # a stub in between is no other failure
             self._count(verdict)
         message = wrong_message(self, verdict, self.times)
@@ -133,6 +133,11 @@ class Exercise:
     def forget(self) -> None:
         """The next failure counts as the first of its kind."""
         self._last, self.times = None, 0  # the failure before this one, and how often it happened in a row
+
+    def _record(self, candidate: Callable) -> str:
+        """Writes the pass down, and the source with those passed before. Says in a sentence what became of it."""
+        record_pass(self.name)
+        return collect(self.name, candidate)
 
     def _count(self, verdict: Verdict) -> None:
         known = all(slug in self.mistakes for slug in verdict.slugs)

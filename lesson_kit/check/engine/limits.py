@@ -104,9 +104,13 @@ def cleaned(function: Callable) -> Callable:
         put_back_switches = _switches()
         try:
             return function(*args)
+        except TimeUp:  # another one is on its way: ``alone`` will do it
+            put_back_switches = None
+            raise
         finally:
-            put_back_switches()
-            originals.put_back()
+            if put_back_switches is not None:
+                put_back_switches()
+                originals.put_back()
 
     return call
 

@@ -9,6 +9,7 @@ from lesson_kit.check.engine.differences import TOLERANCE
 from lesson_kit.check.engine.display import as_html, show_text
 from lesson_kit.check.engine.run import run
 from lesson_kit.check.engine.verdict import Verdict
+from lesson_kit.check.where_taught import next_exercise
 
 GO_ON = "Until it passes, the lesson goes on with the course's own version."
 # What helps when the same verdict comes again, where no known mistake has hints of its own.
@@ -38,9 +39,11 @@ def opening(verdict: Verdict) -> str:
     return "not yet right" if verdict.attempted else "not attempted yet"
 
 
-def passed_message(exercise: Any, verdict: Verdict) -> str:
-    """``exercise``: an ``Exercise``."""
-    return _lines(f"{exercise.name}: {opening(verdict)}. {_proof(exercise)}", verdict.printed)
+def passed_message(exercise: Any, verdict: Verdict, kept: str = "") -> str:
+    """``exercise``: an ``Exercise``. ``kept``: what became of its source."""
+    proof, exactness = _proof(exercise)
+    coming = " ".join(filter(None, (kept, next_exercise(exercise.name))))
+    return _lines(f"{exercise.name}: {opening(verdict)}. {proof}", coming, exactness, verdict.printed)
 
 
 def wrong_message(exercise: Any, verdict: Verdict, times: int) -> str:
@@ -91,15 +94,22 @@ def _called(exercise: Any, verdict: Verdict) -> str:
     return f"{which} called {names}; `check.explain()` tells more about {it}."
 
 
-def _proof(exercise: Any) -> str:
+def _proof(exercise: Any) -> tuple[str, str]:
+    """What has been shown, in plain words; and how exactly."""
     cases = exercise.inputs()
     if exercise.shares:
-        return f"The shares are right on {len(cases)} inputs, the seed decides, and no input was changed."
+        return (
+            f"On {len(cases)} inputs the shares are right, the seed alone decides what is drawn, and your function "
+            "leaves its inputs as they are.",
+            "",
+        )
+    gradients = {
+        True: ", the gradients that flow back through it are right too",
+        "reach": ", gradients flow back through it to every input",
+    }.get(exercise.gradients, "")
+    proof = f"It gives the right answer on all {len(cases)} inputs{gradients}, and it leaves its inputs as they are."
     outputs = [run(exercise.reference, args).output for args in cases]
     parts = [part for output in outputs for part in (output if type(output) is tuple else (output,))]
     dtypes = sorted({part.dtype for part in parts if isinstance(part, Tensor)}, key=str)
-    within = [f"{str(d).removeprefix('torch.')} to {TOLERANCE[d][1]:.0e}" for d in dtypes if d in TOLERANCE]
-    exactly = " exactly" if dtypes and not within else ""
-    extra = {True: ", the gradients too", "reach": ", gradients pass through"}.get(exercise.gradients, "")
-    dtypes = f" ({', '.join(within)})" if within else ""
-    return f"Equal{exactly} to the course's version on {len(cases)} inputs{dtypes}{extra}; no input was changed."
+    within = [f"{TOLERANCE[d][1]:.0e} in {str(d).removeprefix('torch.')}" for d in dtypes if d in TOLERANCE]
+    return proof, f"(Compared with the course's version to within {' and '.join(within)}.)" if within else ""

@@ -66,12 +66,8 @@ def ours() -> Iterator[Any]:
         if name.startswith(OURS) and isinstance(module, ModuleType):
             yield module
             for each in vars(module).values():
-                if (
-                    getattr(type(each), "__module__", "").startswith(OURS)
-                    and hasattr(each, "__dict__")
-                    or inspect.isclass(each)
-                    and each.__module__.startswith(OURS)
-                ):
+                a_class = each if inspect.isclass(each) else type(each)
+                if (a_class.__module__ or "").startswith(OURS) and hasattr(each, "__dict__"):
                     yield each
 
 
