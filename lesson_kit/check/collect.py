@@ -10,6 +10,7 @@ import builtins
 import contextlib
 import datetime
 import inspect
+import linecache
 import os
 import re
 import sys
@@ -18,7 +19,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import torch
@@ -107,7 +108,7 @@ def _piece(exercise: str, function: Callable) -> Piece:
 def _add(piece: Piece, thing: Any, known: set[str]) -> str:
     """Adds the source of a function or class, after that of everything it needs. Returns the name that it defines."""
     try:
-        source = textwrap.dedent(inspect.getsource(thing))
+        source = textwrap.dedent(_source(thing))
         (statement,) = ast.parse(source).body
     except (OSError, TypeError, SyntaxError, ValueError):
         raise _CannotCollect("its source could not be read. Write it as a `def` in a cell of its own.") from None
@@ -126,10 +127,31 @@ def _add(piece: Piece, thing: Any, known: set[str]) -> str:
     return name
 
 
+def _source(thing: Any) -> str:
+    """``inspect.getsource``, which doesn't find the classes of a notebook: they are where their methods are."""
+    if not inspect.isclass(thing):
+        return inspect.getsource(thing)
+    code = _a_method(thing).__code__
+    lines = linecache.getlines(code.co_filename)
+    for node in ast.walk(ast.parse("".join(lines))):
+        if isinstance(node, ast.ClassDef) and node.name == thing.__name__:
+            start = min(each.lineno for each in [node, *node.decorator_list])
+            if start <= code.co_firstlineno <= node.end_lineno:
+                return "".join(lines[start - 1 : node.end_lineno])
+    raise OSError
+
+
+def _a_method(thing: type) -> FunctionType:
+    for each in vars(thing).values():
+        if isinstance(each, FunctionType):
+            return each
+    raise OSError
+
+
 def _namespace(thing: Any) -> dict[str, Any]:
+    if inspect.isclass(thing):
+        return _a_method(thing).__globals__
     function = inspect.unwrap(thing)
-    if inspect.isclass(function):
-        return vars(sys.modules[function.__module__])
     return function.__globals__ | inspect.getclosurevars(function).nonlocals
 
 

@@ -127,7 +127,7 @@ class Exercise:
             return CheckResult(verdict, show_verdict(verdict, passed_message(self, verdict, kept), seen), candidate)
         if verdict.attempted:  # a stub in between is no other failure
             self._count(verdict)
-        message = wrong_message(self, verdict, self.times)
+        message = wrong_message(self, verdict, self.times, candidate is self.reference)
         return CheckResult(verdict, show_verdict(verdict, message), self.reference)
 
     def forget(self) -> None:

@@ -120,8 +120,9 @@ def no_function(exercise: Any, candidate: Any) -> Verdict | None:
         return _verdict(
             "not-attempted",
             (
-                f"This is the course's own {exercise.name}, which took the place of yours when the check ran before. "
-                f"Run the cell with your function first, then this one.{_after_a_syntax_error()}"
+                f"The name holds the course's own {exercise.name}, which took the place of yours after a check before, "
+                "so that the lesson could go on. Run the cell that defines your function again, and then this one."
+                f"{_after_a_syntax_error()}"
             ),
         )
     if not callable(candidate) or inspect.isclass(candidate):

@@ -46,10 +46,13 @@ def passed_message(exercise: Any, verdict: Verdict, kept: str = "") -> str:
     return _lines(f"{exercise.name}: {opening(verdict)}. {proof}", coming, exactness, verdict.printed)
 
 
-def wrong_message(exercise: Any, verdict: Verdict, times: int) -> str:
-    """``times``: how often in a row this failure has happened; each time tells one hint more."""
+def wrong_message(exercise: Any, verdict: Verdict, times: int, replaced: bool = False) -> str:
+    """``times``: how often in a row this failure has happened; each time tells one hint more.
+
+    ``replaced``: it was the course's own function, and not the learner's, that was given to the check.
+    """
     text = _lines(verdict.text, verdict.printed, *_more_hints(exercise, verdict, times), _called(exercise, verdict))
-    return f"{exercise.name}: {opening(verdict)}. {text}\n{GO_ON}"
+    return f"{exercise.name}: {'nothing of yours to check' if replaced else opening(verdict)}. {text}\n{GO_ON}"
 
 
 def show_verdict(verdict: Verdict, message: str, seen: Any = None) -> str:

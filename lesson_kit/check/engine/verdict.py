@@ -25,7 +25,7 @@ class Verdict:
 
     @property
     def attempted(self) -> bool:
-        return self.slugs not in (("not-attempted",), ("courses-own",))
+        return self.slugs != ("not-attempted",)
 
     @property
     def name(self) -> str | None:
