@@ -10,6 +10,7 @@ os.environ |= {
     "COURSE_BERT": "all-MiniLM-L6-v2",  # the real pretrained BERT that needs no network
     "COURSE_INTERACTIVE": "0",  # what is committed is static
     "COURSE_PROGRESS": "off",  # what the tests solve, the learner has not
+    "COURSE_MY_TRANSFORMER": "off",  # nor written
     "OMP_NUM_THREADS": "1",  # two workers share the machine
     "TOKENIZERS_PARALLELISM": "false",
     "MPLBACKEND": os.environ.get("MPLBACKEND", "agg"),
