@@ -120,8 +120,8 @@ def model_card(measures: dict, folder: Path, notes: str = "") -> str:
     parts = [
         "# course-bert",
         _paragraph(f"""A BERT of {measures["parameters"]:,} parameters, trained by masked-language modelling alone on
-            the course language (`lesson_kit/languages/english`), with the course's own encoder. It knows that language and
-            nothing else."""),
+            the course language (`lesson_kit/languages/english`), with the course's own encoder. It knows that
+            language and nothing else."""),
         _paragraph("""`python -m lesson_kit.training.bert` trains it. `python -m tools.measure.measure_bert`
             measures it on held-out sentences, that is on combinations of clauses, words and people that it was never
             trained on, and writes this page and `measures.json`. Layers and heads are numbered as in code: hidden
