@@ -4,6 +4,7 @@ import difflib
 import json
 import re
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -93,13 +94,12 @@ class Translator:
         need_weights: bool = False,
     ) -> Generated:
         """A batch of sources, as ids. Other arguments as for a call."""
-        beam = {} if beam_size == 1 else {"beam_size": beam_size, "length_penalty": length_penalty}
-        search = beam_search if beam else greedy_decode
+        search = greedy_decode
+        if beam_size != 1:
+            search = partial(beam_search, beam_size=beam_size, length_penalty=length_penalty)
         bos, eos = self.chinese.id[BOS], self.chinese.id[EOS]
         longest = min(LONGEST, self.model.max_length)
-        return search(
-            self.model, source, bos, eos, longest, source_mask=source_mask, need_weights=need_weights, **beam
-        )
+        return search(self.model, source, bos, eos, longest, source_mask=source_mask, need_weights=need_weights)
 
     def words(self, text: str) -> list[str]:
         """The words of a sentence, in lower case and without its punctuation.

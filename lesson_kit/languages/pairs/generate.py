@@ -1,7 +1,7 @@
 """English-Chinese sentence pairs, made by a small grammar: what translates what is known.
 
-What a rule is stands in ``rules``, the words in ``lexicon``; from them ``phrases`` are made, from these ``clauses``, and
-whole sentences in ``grammar``.
+What a rule is stands in ``rules``, the words in ``lexicon``. ``phrases`` are made from them, ``clauses`` from these,
+and whole sentences in ``grammar``.
 """
 
 import zlib

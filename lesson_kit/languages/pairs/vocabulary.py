@@ -16,7 +16,9 @@ class Vocabulary:
 
     def __init__(self, tokens: Sequence[str]):
         if tuple(tokens[: len(SPECIAL_TOKENS)]) != SPECIAL_TOKENS:
-            raise ValueError(f"tokens must begin with {list(SPECIAL_TOKENS)}, got {list(tokens[: len(SPECIAL_TOKENS)])}")
+            raise ValueError(
+                f"tokens must begin with {list(SPECIAL_TOKENS)}, got {list(tokens[: len(SPECIAL_TOKENS)])}"
+            )
         if len(set(tokens)) < len(tokens):
             twice = next(token for place, token in enumerate(tokens) if token in tokens[:place])
             raise ValueError(f"tokens must be different ones, got {twice!r} twice")
