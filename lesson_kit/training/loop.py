@@ -4,6 +4,7 @@ import argparse
 import csv
 import json
 import math
+import os
 import signal
 import threading
 import time
@@ -113,8 +114,9 @@ class Run:
         # Weights and Adam's two averages of each; twice, for the old checkpoint stays until the new one is whole; and
         # the weights once more, exported.
         weights = sum(weight.numel() * weight.element_size() for weight in model.parameters())
-        try_to_write(output, (4 if self.checkpoint.exists() else 7) * weights)
-        if self.checkpoint.exists() and not fresh:
+        there = os.path.exists(self.checkpoint)  # False, too, where one may not look
+        try_to_write(output, (4 if there else 7) * weights)
+        if there and not fresh:
             about, self.tensors = load_checkpoint(self.checkpoint, model, optimizer, asdict(settings), vocabulary)
             self.step, self.log = about["step"], about["log"]
 
