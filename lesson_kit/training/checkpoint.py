@@ -98,8 +98,8 @@ def _load_weights(model: nn.Module, weights: dict[str, Tensor]) -> None:
 
 
 @contextmanager
-def expect_writable(output: Path) -> Iterator[None]:
-    """Turns a failed write below the folder ``output`` into one sentence.
+def expect_writable(output: Path, comfort: str = "") -> Iterator[None]:
+    """Turns a failed write below the folder ``output`` into one sentence, which may end in a word of ``comfort``.
 
     Raises:
         OSError: something could not be written: no room, no permission, no folder.
@@ -110,7 +110,7 @@ def expect_writable(output: Path) -> Iterator[None]:
         reason = (isinstance(error, OSError) and error.strerror) or error
         raise OSError(
             f"output={str(output)!r} can't be written to ({reason}); make room there, or name another folder "
-            "with --output. A checkpoint that was there before is whole"
+            f"with --output{comfort}"
         ) from error
 
 

@@ -179,7 +179,7 @@ class Run:
             "log": self.log,
             "vocabulary": self.vocabulary,
         }
-        with expect_writable(self.output):
+        with expect_writable(self.output, " (an older checkpoint stays whole: called again, it goes on from there)"):
             save_checkpoint(self.checkpoint, self.model, self.optimizer, about, self.tensors)
 
     def _add_to_log(self, rate: float, seconds: float) -> None:

@@ -144,7 +144,9 @@ def test_a_disk_that_fills_up_leaves_the_old_checkpoint(tmp_path, monkeypatch):
         raise SafetensorError("I/O error: No space left on device (os error 28)")
 
     monkeypatch.setattr(checkpoint, "save_file", full)
-    with pytest.raises(OSError, match=r"output='.*' can't be written to \(I/O error: No space left.*before is whole"):
+    with pytest.raises(
+        OSError, match=r"output='.*' can't be written to \(I/O error: No space left.*older checkpoint stays whole"
+    ):
         train(tmp_path)
     assert (tmp_path / "checkpoint.safetensors").read_bytes() == before and files(tmp_path) == [
         "checkpoint.safetensors"
