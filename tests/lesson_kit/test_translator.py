@@ -412,6 +412,25 @@ def test_word_by_word_fails_where_the_order_differs():
     assert 0 < right < 0.5 * len(pairs), "a dictionary is not enough, or the languages would not differ"
 
 
+def test_other_seeds_are_measured_and_kept(copied, tmp_path_factory, monkeypatch, capsys):
+    monkeypatch.setattr(measure_translator, "SENTENCES", {"train": 10, "held_out": 30, "longer": 10})
+    monkeypatch.setattr(measure_translator, "word_by_word", lambda pairs: [""] * len(pairs))
+    other, foreign = tmp_path_factory.mktemp("other"), tmp_path_factory.mktemp("foreign")
+    train(other, TINY | {"seed": 1})
+    train(foreign, TINY | {"steps": 3})
+    measure_translator.main([str(copied), "--other-seeds", str(other)])
+    measures = json.loads((copied / "measures.json").read_text(encoding="utf-8"))
+    assert list(measures["seeds"]) == ["0", "1"]
+    assert measures["seeds"]["0"]["longer"] == measures["longer"]["greedy"]
+    again = measure_translator.measure(copied)["seeds"]
+    assert again == measures["seeds"], "what was measured before is kept"
+    page = (copied / "README.md").read_text(encoding="utf-8")
+    assert "| 0 (this one) | " in page and "\n| 1 | 0.0% (0.0 to" in page and "from 2 seeds" in page
+    with pytest.raises(SystemExit):
+        measure_translator.main([str(copied), "--other-seeds", str(foreign)])
+    assert "has other settings, not only another seed" in capsys.readouterr().err
+
+
 # The shipped model
 
 
@@ -449,6 +468,19 @@ def test_the_shipped_vocabulary_is_the_languages(translator, vocabulary):
 def test_the_shipped_translator_was_trained_with_the_default_settings():
     saved = json.loads((SHIPPED / "training_settings.json").read_text(encoding="utf-8"))
     assert training.Settings(**saved) == training.Settings()
+
+
+def test_the_spread_of_the_seeds_can_be_quoted():
+    measures = json.loads((SHIPPED / "measures.json").read_text(encoding="utf-8"))
+    seeds = measures["seeds"]
+    assert list(seeds) == ["0", "1", "2"] and seeds["0"]["longer"] == measures["longer"]["greedy"]
+    for found in seeds.values():
+        for split in ("held_out", "longer"):
+            low, high = found[split]["interval"]
+            assert low < found[split]["share"] < high
+        right, asked = found["longer"]["right"], found["longer"]["asked"]
+        assert found["longer"]["share"] == pytest.approx(right / asked, abs=5e-5)
+        assert found["longer"]["interval"] == pytest.approx(measure_translator.wilson(right, asked), abs=6e-5)
 
 
 def test_the_readme_is_what_the_script_wrote():
