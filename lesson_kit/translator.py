@@ -93,22 +93,16 @@ class Translator:
         need_weights: bool = False,
     ) -> Generated:
         """Translates a batch of ids: greedily, or with a beam."""
-        bos, eos = self.chinese.id[BOS], self.chinese.id[EOS]
-        longest = min(LONGEST, self.model.max_length)
+        options = {
+            "bos_id": self.chinese.id[BOS],
+            "eos_id": self.chinese.id[EOS],
+            "max_length": min(LONGEST, self.model.max_length),
+            "need_weights": need_weights,
+        }
         if beam_size == 1:
-            return greedy_decode(
-                self.model, source, bos, eos, longest, source_mask=source_mask, need_weights=need_weights
-            )
+            return greedy_decode(self.model, source, source_mask, **options)
         return beam_search(
-            self.model,
-            source,
-            bos,
-            eos,
-            longest,
-            beam_size,
-            length_penalty,
-            source_mask=source_mask,
-            need_weights=need_weights,
+            self.model, source, source_mask, beam_size=beam_size, length_penalty=length_penalty, **options
         )
 
     def words(self, text: str) -> list[str]:

@@ -20,9 +20,10 @@ from torch import Tensor, distributed
 from torch.nn.parallel import DistributedDataParallel
 
 from course_utils.bert import Bert
-from course_utils.masked_lm import MaskedLanguageModel, mask_tokens, to_huggingface
+from course_utils.masked_lm import MaskedLanguageModel, draw_weights, mask_tokens
 from lesson_kit.languages.english import Sentence, generate
 from lesson_kit.languages.english.tokenizer import SPECIAL, make_tokenizer, train_vocabulary
+from lesson_kit.training.huggingface import to_huggingface
 from lesson_kit.training.loop import (
     linear_schedule,
     load_checkpoint,
@@ -98,7 +99,12 @@ def batches(settings: Settings, encoder: Encoder, first_step: int, rank: int = 0
                 ids = encoder(sentences[part * settings.batch_size : (part + 1) * settings.batch_size])
                 generator = torch.Generator().manual_seed(Random(f"{seed} {place}").getrandbits(60))
                 yield mask_tokens(
-                    ids, ids < len(SPECIAL), encoder.mask, len(encoder.vocabulary), generator, settings.masked_share
+                    ids,
+                    ids < len(SPECIAL),
+                    mask_id=encoder.mask,
+                    vocab_size=len(encoder.vocabulary),
+                    generator=generator,
+                    share=settings.masked_share,
                 )
 
 
@@ -106,15 +112,15 @@ def new_model(settings: Settings, vocab_size: int) -> MaskedLanguageModel:
     """The model as it is before the first step."""
     torch.manual_seed(settings.seed)
     bert = Bert(
-        vocab_size,
-        settings.d_model,
-        settings.n_layers,
-        settings.n_heads,
-        settings.d_ff,
-        settings.max_length,
+        vocab_size=vocab_size,
+        n_layers=settings.n_layers,
+        d_model=settings.d_model,
+        n_heads=settings.n_heads,
+        d_ff=settings.d_ff,
+        max_length=settings.max_length,
         dropout=settings.dropout,
     )
-    return MaskedLanguageModel(bert)
+    return draw_weights(MaskedLanguageModel(bert))
 
 
 @cache

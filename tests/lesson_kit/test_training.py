@@ -11,7 +11,7 @@ from torch.testing import assert_close
 from transformers import AutoTokenizer, BertConfig, BertForMaskedLM, BertModel
 
 from course_utils import Bert
-from course_utils.masked_lm import NOT_ASKED, MaskedLanguageModel, from_huggingface, mask_tokens, to_huggingface
+from course_utils.masked_lm import NOT_ASKED, MaskedLanguageModel, mask_tokens
 from lesson_kit import examples, load_bert, measures
 from lesson_kit.languages.english import generate
 from lesson_kit.languages.english.tokenizer import train_vocabulary
