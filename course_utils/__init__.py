@@ -8,7 +8,7 @@ In reading order, with the lessons that teach them:
 They import torch, jaxtyping and one another, nothing else of this project. ``_expect`` words the errors.
 """
 
-from course_utils.attention import MultiHeadAttention, scaled_dot_product_attention
+from course_utils.attention import MultiHeadAttention, merge_heads, scaled_dot_product_attention, split_heads
 from course_utils.bert import Bert
 from course_utils.cache import KeyValueCache, cached_decode
 from course_utils.decoder import Decoder, DecoderLayer
@@ -45,12 +45,14 @@ __all__ = [
     "greedy_decode",
     "layer_norm",
     "mask_tokens",
+    "merge_heads",
     "pack",
     "padding_mask",
     "post_norm",
     "pre_norm",
     "scaled_dot_product_attention",
     "sinusoidal_positions",
+    "split_heads",
     "tiled_attention",
     "unpack",
 ]
