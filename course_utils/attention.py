@@ -65,7 +65,7 @@ class MultiHeadAttention(nn.Module):
         expect_positive_int(d_model=d_model, n_heads=n_heads)
         if d_model % n_heads:
             raise ValueError(f"d_model must be a multiple of n_heads, got d_model={d_model} and n_heads={n_heads}")
-        self.n_heads = n_heads
+        self.d_model, self.n_heads = d_model, n_heads
         self.w_q = nn.Linear(d_model, d_model, bias)
         self.w_k = nn.Linear(d_model, d_model, bias)
         self.w_v = nn.Linear(d_model, d_model, bias)

@@ -265,7 +265,7 @@ def test_switches_do_what_they_say(vocabulary):
 
 def test_no_scale_and_no_residual_by_hand():
     torch.manual_seed(0)
-    layer, x = EncoderLayer(8, 2, 16), torch.randn(1, 3, 8)
+    layer, x = EncoderLayer(d_model=8, n_heads=2, d_ff=16), torch.randn(1, 3, 8)
 
     class Model(torch.nn.Module):
         def __init__(self):
