@@ -13,6 +13,7 @@ from course_utils._expect import INTEGERS, expect_dtype, expect_number
 from course_utils.embeddings import LearnedEmbeddings
 from course_utils.encoder import Encoder, EncoderOutput
 from course_utils.layers import ACTIVATIONS, LayerNorm
+from course_utils.masks import for_all_queries
 
 # Where each of our weights lives in a Hugging Face BertModel. {n} is the layer, counted from 0.
 NAME_MAP = {
@@ -106,7 +107,8 @@ class Bert(nn.Module):
                 shapes differ, or ``attention_mask`` holds other numbers than 0 and 1.
         """
         x = self.embed(input_ids, token_type_ids)
-        out = self.encoder(x, None if attention_mask is None else _boolean(attention_mask), need_weights)
+        real = None if attention_mask is None else _boolean(attention_mask)
+        out = self.encoder(x, for_all_queries("attention_mask", real, x), need_weights)
         pooled = None if self.pooler is None else torch.tanh(self.pooler(out.last_hidden_state[:, 0]))
         return BertOutput(out.last_hidden_state, out.hidden_states, out.attention_weights, pooled)
 

@@ -12,6 +12,7 @@ from course_utils._expect import expect_ids, expect_positive_int
 from course_utils.decoder import Decoder, DecoderOutput
 from course_utils.embeddings import sinusoidal_positions
 from course_utils.encoder import Encoder, EncoderOutput
+from course_utils.masks import for_all_queries
 
 
 class Transformer(nn.Module):
@@ -81,7 +82,8 @@ class Transformer(nn.Module):
             ValueError: an id lies outside the vocabulary, the source is empty or longer than ``max_length``, or the
                 mask has another shape.
         """
-        return self.encoder(self.embed("source_ids", source_ids, self.source_embedding), source_mask)
+        x = self.embed("source_ids", source_ids, self.source_embedding)
+        return self.encoder(x, for_all_queries("source_mask", source_mask, x))
 
     def decode(
         self,
