@@ -86,7 +86,7 @@ def expect_int_from(name: str, number: int, least: int, below: int | None = None
         raise ValueError(f"{name} must be at least {least}, got {number}")
 
 
-def expect_number(name: str, number: float, below: float) -> None:
+def expect_number(name: str, number: float | int, below: float | int) -> None:
     """A number in [0, below)."""
     if isinstance(number, bool) or not isinstance(number, int | float):
         raise TypeError(f"{name} must be a number, got {type(number).__name__}")

@@ -68,7 +68,13 @@ def lengths(batch: int, longest: int) -> Tensor:
 def bert_losses(size: tuple[int, ...]) -> dict[str, tuple[nn.Module, Callable[[], Tensor]]]:
     vocab_size, d_model, n_heads, n_layers, d_ff, batch, length = size
     bert = Bert(
-        vocab_size=vocab_size, n_layers=n_layers, d_model=d_model, n_heads=n_heads, d_ff=d_ff, max_length=length, dropout=0.0
+        vocab_size=vocab_size,
+        n_layers=n_layers,
+        d_model=d_model,
+        n_heads=n_heads,
+        d_ff=d_ff,
+        max_length=length,
+        dropout=0.0,
     )
     ours = draw_weights(MaskedLanguageModel(bert)).train()
     theirs = to_huggingface(ours).train()

@@ -287,7 +287,7 @@ def test_a_broken_model_trains_and_decodes(vocabulary):
     model = break_model(tiny_model(vocabulary), *SWITCHES)
     model, log = training.fit(training.Settings(**TINY), model, log_every=12)
     assert log[-1]["loss"] == pytest.approx(log[-1]["loss"]) and log[-1]["loss"] > 0
-    found = greedy_decode(model, torch.tensor([[5, 6, 2]]), 1, 2, 5, use_cache=False)
+    found = greedy_decode(model, torch.tensor([[5, 6, 2]]), bos_id=1, eos_id=2, max_length=5, use_cache=False)
     assert found.ids.shape[1] <= 5
     with pytest.raises(ValueError, match=r"without must name some of \['scale'"):
         break_model(model, "dropout")

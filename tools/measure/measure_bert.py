@@ -222,7 +222,9 @@ def load(folder: Path) -> tuple[MaskedLanguageModel, Encoder, Settings]:
         FileNotFoundError, ValueError: the folder holds no whole model, as ``load_bert`` says.
     """
     load_bert(folder)  # its checks and its messages
-    model = MaskedLanguageModel.from_huggingface(BertForMaskedLM.from_pretrained(folder, attn_implementation="eager")).eval()
+    model = MaskedLanguageModel.from_huggingface(
+        BertForMaskedLM.from_pretrained(folder, attn_implementation="eager")
+    ).eval()
     vocabulary = AutoTokenizer.from_pretrained(folder).get_vocab()
     settings = Settings(**json.loads((folder / "training_settings.json").read_text(encoding="utf-8")))
     return model, Encoder(sorted(vocabulary, key=vocabulary.get)), settings
