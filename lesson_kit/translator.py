@@ -97,9 +97,15 @@ class Translator:
         search = greedy_decode
         if beam_size != 1:
             search = partial(beam_search, beam_size=beam_size, length_penalty=length_penalty)
-        bos, eos = self.chinese.id[BOS], self.chinese.id[EOS]
-        longest = min(LONGEST, self.model.max_length)
-        return search(self.model, source, bos, eos, longest, source_mask=source_mask, need_weights=need_weights)
+        return search(
+            self.model,
+            source,
+            source_mask,
+            bos_id=self.chinese.id[BOS],
+            eos_id=self.chinese.id[EOS],
+            max_length=min(LONGEST, self.model.max_length),
+            need_weights=need_weights,
+        )
 
     def words(self, text: str) -> list[str]:
         """The words of a sentence, in lower case and without its punctuation.

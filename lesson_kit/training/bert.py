@@ -16,10 +16,11 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from course_utils.bert import Bert
-from course_utils.masked_lm import MaskedLanguageModel, mask_tokens, to_huggingface
+from course_utils.masked_lm import MaskedLanguageModel, draw_weights, mask_tokens
 from lesson_kit.languages.english import Sentence, generate
 from lesson_kit.languages.english.tokenizer import SPECIAL, WordTokenizer, make_tokenizer, train_vocabulary
 from lesson_kit.training.checkpoint import expect_writable
+from lesson_kit.training.huggingface import to_huggingface
 from lesson_kit.training.loop import Run, TrainingSettings, batches_of_like_length, run_command, write_settings_and_log
 
 VOCABULARY_SENTENCES = 30_000
@@ -54,9 +55,13 @@ def batches(settings: Settings, tokenizer: WordTokenizer, first_step: int = 0) -
     # The 0 is a part of the shipped weights' seed.
     for sentences, seed in batches_of_like_length(generate, length, f"{settings.seed} 0", settings, first_step):
         ids = tokenizer(sentences)
-        generator = torch.Generator().manual_seed(Random(seed).getrandbits(60))
         yield mask_tokens(
-            ids, ids < len(SPECIAL), tokenizer.mask, len(tokenizer.vocabulary), generator, settings.masked_share
+            ids,
+            ids < len(SPECIAL),
+            mask_id=tokenizer.mask,
+            vocab_size=len(tokenizer.vocabulary),
+            generator=torch.Generator().manual_seed(Random(seed).getrandbits(60)),
+            share=settings.masked_share,
         )
 
 
@@ -64,15 +69,15 @@ def new_model(settings: Settings, vocab_size: int) -> MaskedLanguageModel:
     """The model as it is before the first step."""
     torch.manual_seed(settings.seed)
     bert = Bert(
-        vocab_size,
-        settings.d_model,
-        settings.n_layers,
-        settings.n_heads,
-        settings.d_ff,
-        settings.max_length,
+        vocab_size=vocab_size,
+        n_layers=settings.n_layers,
+        d_model=settings.d_model,
+        n_heads=settings.n_heads,
+        d_ff=settings.d_ff,
+        max_length=settings.max_length,
         dropout=settings.dropout,
     )
-    return MaskedLanguageModel(bert)
+    return draw_weights(MaskedLanguageModel(bert))
 
 
 @cache

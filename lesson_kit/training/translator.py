@@ -112,14 +112,14 @@ def new_model(settings: Settings, english: Vocabulary, chinese: Vocabulary) -> T
     """The model as it is before the first step: post-norm, sinusoids, the paper's but for its size."""
     torch.manual_seed(settings.seed)
     return Transformer(
-        len(english),
-        len(chinese),
-        settings.d_model,
-        settings.n_heads,
-        settings.n_layers,
-        settings.d_ff,
-        settings.max_length,
-        settings.dropout,
+        source_vocab_size=len(english),
+        target_vocab_size=len(chinese),
+        n_layers=settings.n_layers,
+        d_model=settings.d_model,
+        n_heads=settings.n_heads,
+        d_ff=settings.d_ff,
+        max_length=settings.max_length,
+        dropout=settings.dropout,
         tie_output=True,
     )
 

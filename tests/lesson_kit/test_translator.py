@@ -269,7 +269,7 @@ def test_switches_do_what_they_say(vocabulary):
 
 def test_no_scale_and_no_residual_by_hand():
     torch.manual_seed(0)
-    layer, x = EncoderLayer(8, 2, 16), torch.randn(1, 3, 8)
+    layer, x = EncoderLayer(d_model=8, n_heads=2, d_ff=16), torch.randn(1, 3, 8)
 
     class Model(torch.nn.Module):
         def __init__(self):
@@ -298,7 +298,7 @@ def test_a_broken_model_trains_and_decodes(vocabulary):
         optimizer.step()
         losses.append(loss.item())
     assert losses[-1] < losses[0]
-    found = greedy_decode(model, torch.tensor([[5, 6, 2]]), 1, 2, 5, use_cache=False)
+    found = greedy_decode(model, torch.tensor([[5, 6, 2]]), bos_id=1, eos_id=2, max_length=5, use_cache=False)
     assert found.ids.shape[1] <= 5
     with pytest.raises(ValueError, match=r"without must name some of \['scale'"):
         break_model(model, "dropout")

@@ -14,7 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor
 from transformers import AutoTokenizer, BertForMaskedLM
 
-from course_utils.masked_lm import MaskedLanguageModel, from_huggingface
+from course_utils.masked_lm import MaskedLanguageModel
 from lesson_kit.languages.english import RESERVED, Sentence, generate
 from lesson_kit.languages.english.lexicon import AMBIGUOUS
 from lesson_kit.languages.english.tokenizer import WordTokenizer
@@ -227,7 +227,9 @@ def load(folder: Path) -> tuple[MaskedLanguageModel, WordTokenizer, Settings]:
         FileNotFoundError, ValueError: the folder holds no whole model, as ``load_bert`` says.
     """
     load_bert(folder)  # its checks and its messages
-    model = from_huggingface(BertForMaskedLM.from_pretrained(folder, attn_implementation="eager")).eval()
+    model = MaskedLanguageModel.from_huggingface(
+        BertForMaskedLM.from_pretrained(folder, attn_implementation="eager")
+    ).eval()
     vocabulary = AutoTokenizer.from_pretrained(folder).get_vocab()
     settings = Settings(**json.loads((folder / "training_settings.json").read_text(encoding="utf-8")))
     return model, WordTokenizer(sorted(vocabulary, key=vocabulary.get)), settings
