@@ -78,8 +78,7 @@ def _one(query, key, value):
 
 
 _upside_down = _with_transpose(lambda k: k.permute(*range(k.dim() - 1, -1, -1)))
-_declare = scaled_dot_product_attention.mistake
-_declare(
+scaled_dot_product_attention.mistake(
     "no-scale",
     (
         "The scores are not scaled. Their variance grows with d_k, and softmax saturates: what brings it back to 1?",
@@ -88,7 +87,7 @@ _declare(
     ),
     _scaled_by(_one),
 )
-_declare(
+scaled_dot_product_attention.mistake(
     "divided-by-d-k",
     (
         "You divide by too much: the weights come out too even. If the variance is d_k, what is the standard "
@@ -97,7 +96,7 @@ _declare(
     ),
     _scaled_by(lambda q, k, v: q.shape[-1]),
 )
-_declare(
+scaled_dot_product_attention.mistake(
     "scaled-by-value-width",
     (
         "You scale by the width of the values. A score is a sum over the features of which two vectors?",
@@ -106,7 +105,7 @@ _declare(
     ),
     _scaled_by(lambda q, k, v: v.shape[-1] ** 0.5),
 )
-_declare(
+scaled_dot_product_attention.mistake(
     "scaled-by-number-of-keys",
     (
         "You scale by the number of keys. A score is one dot product: how many terms does it add up?",
@@ -114,7 +113,7 @@ _declare(
     ),
     _scaled_by(lambda q, k, v: k.shape[-2] ** 0.5),
 )
-_declare(
+scaled_dot_product_attention.mistake(
     "scaled-by-first-axis",
     (
         "You scale by a size that counts queries, keys or batches: len(x) and shape[0] look at the first axis. "
@@ -127,7 +126,7 @@ _declare(
     _scaled_by(lambda q, k, v: len(k) ** 0.5),
     _scaled_by(lambda q, k, v: q.shape[1] ** 0.5),
 )
-_declare(
+scaled_dot_product_attention.mistake(
     "fixed-width",
     (
         SAME_NUMBER,
@@ -135,7 +134,7 @@ _declare(
     ),
     *(_scaled_by(lambda q, k, v, width=width: width**0.5) for width in WIDTHS),
 )
-_declare(
+scaled_dot_product_attention.mistake(
     "scaled-after-softmax",
     (
         "You scale the weights, so they no longer add up to 1. Scaling is there to help softmax: when must it happen?",
@@ -143,7 +142,7 @@ _declare(
     ),
     _attention(width=_one, late=_root),
 )
-_declare(
+scaled_dot_product_attention.mistake(
     "multiplied-by-root",
     (
         "You make the scores larger. Scaling is there to make them smaller; check the order of operations too.",
@@ -152,7 +151,7 @@ _declare(
     ),
     _scaled_by(lambda q, k, v: q.shape[-1] ** -0.5),
 )
-_declare(
+scaled_dot_product_attention.mistake(
     "wrong-axis",
     (
         "Your softmax runs along the wrong axis. The weights of one query, over all keys, add up to 1.",
@@ -165,7 +164,7 @@ _declare(
     # torch's guess when F.softmax is told no axis
     lambda q, k, v: _attention(axis=0 if q.dim() in (1, 3) else 1)(q, k, v),
 )
-_declare(
+scaled_dot_product_attention.mistake(
     "value-inside-softmax",
     (
         "The values went into the softmax. First decide how much to look where, then mix: V comes last.",
@@ -174,7 +173,7 @@ _declare(
     ),
     _attention(mix=lambda scores, value, axis: torch.softmax(scores @ value, dim=axis)),
 )
-_declare(
+scaled_dot_product_attention.mistake(
     "transpose-ignores-the-batch",
     (
         "Your transpose is right for one matrix, but the inputs may have batch axes in front. Swap the last two axes "
@@ -187,7 +186,7 @@ _declare(
     _attention(_with_transpose(lambda k: k.transpose(1, 2))),
     _attention(_with_transpose(lambda k: k.t())),
 )
-_declare(
+scaled_dot_product_attention.mistake(
     "key-not-transposed",
     (
         "The keys are not transposed. With square matrices no error tells you; what does entry (i, j) of q @ k mean?",
@@ -196,7 +195,7 @@ _declare(
     ),
     _attention(_with_transpose(_same)),
 )
-_declare(
+scaled_dot_product_attention.mistake(
     "roles-swapped",
     (
         "The keys ask and the queries are asked. Each row of the scores should belong to one query.",
@@ -205,7 +204,7 @@ _declare(
     ),
     _attention(lambda q, k: _scores(k, q)),
 )
-_declare(
+scaled_dot_product_attention.mistake(
     "no-softmax",
     (
         "The scores go straight to the values. What turns a row of scores into shares that add up to 1?",
@@ -213,7 +212,7 @@ _declare(
     ),
     _attention(mix=lambda scores, value, axis: scores @ value),
 )
-_declare(
+scaled_dot_product_attention.mistake(
     "softmax-twice",
     (
         "The weights go through softmax a second time. It flattens them.",
@@ -222,7 +221,7 @@ _declare(
     ),
     _attention(mix=lambda scores, value, axis: torch.softmax(scores, axis).softmax(axis) @ value),
 )
-_declare(
+scaled_dot_product_attention.mistake(
     "mixes-the-keys",
     (
         "The weights are right, but it is the keys that you mix. Keys are there to be found; what is it that a query "
@@ -231,7 +230,7 @@ _declare(
     ),
     _attention(mixed="key"),
 )
-_declare(
+scaled_dot_product_attention.mistake(
     "returns-the-weights",
     (
         "These are the attention weights, and they are right. One step is left: what are they weights of?",
@@ -310,8 +309,7 @@ def _without_keepdim(scores, axis, of_maximum=True, of_sum=False):
     return e / e.sum(axis, keepdim=of_sum)
 
 
-_declare = softmax_with_temperature.mistake
-_declare(
+softmax_with_temperature.mistake(
     "multiplied",
     (
         "Your temperature works backwards: hotter should mean flatter, closer to equal shares.",
@@ -320,7 +318,7 @@ _declare(
     ),
     _hot(lambda scores, t: scores * t),
 )
-_declare(
+softmax_with_temperature.mistake(
     "applied-after-softmax",
     (
         "You apply the temperature to the weights, so a row no longer adds up to 1. It belongs to the scores.",
@@ -330,7 +328,7 @@ _declare(
     _hot(_ignored, late=lambda t: t),
     _hot(_ignored, late=lambda t: 1 / t),
 )
-_declare(
+softmax_with_temperature.mistake(
     "powers-not-shared-out",
     (
         "You raise finished weights to a power. That does flatten them, but a row no longer adds up to 1.",
@@ -338,7 +336,7 @@ _declare(
     ),
     lambda scores, t: torch.softmax(scores, dim=-1) ** (1 / t),
 )
-_declare(
+softmax_with_temperature.mistake(
     "temperature-ignored",
     (
         "The result does not depend on the temperature.",
@@ -349,7 +347,7 @@ _declare(
     lambda scores, t: torch.softmax(scores - t, dim=-1),
     lambda scores, t: _stable(scores) / t / (_stable(scores) / t).sum(-1, keepdim=True),
 )
-_declare(
+softmax_with_temperature.mistake(
     "temperature-in-one-place",
     (
         "The temperature changes the exponentials above the fraction line or those below it, not both. A row no longer "
@@ -361,7 +359,7 @@ _declare(
     lambda scores, t: torch.exp(scores / t) / torch.exp(scores).sum(-1, keepdim=True),
     lambda scores, t: torch.exp(scores) / torch.exp(scores / t).sum(-1, keepdim=True),
 )
-_declare(
+softmax_with_temperature.mistake(
     "root-of-the-temperature",
     (
         "You divide by the root of the temperature. The root belongs to d_k; the temperature is used as it is.",
@@ -369,7 +367,7 @@ _declare(
     ),
     _hot(lambda scores, t: scores / t**0.5),
 )
-_declare(
+softmax_with_temperature.mistake(
     "wrong-axis",
     (
         "Your softmax runs along another axis than the last.",
@@ -381,7 +379,7 @@ _declare(
     _hot(axis=-2),
     lambda scores, t: _hot(axis=0 if scores.dim() in (1, 3) else 1)(scores, t),  # F.softmax told no axis
 )
-_declare(
+softmax_with_temperature.mistake(
     "keepdim-forgotten",
     (
         "After a sum or a maximum the last axis is gone, so broadcasting lines the numbers up with the wrong axis. "
@@ -393,7 +391,7 @@ _declare(
     _hot(softmax=lambda scores, axis: _without_keepdim(scores, axis, False, True)),
     _hot(softmax=lambda scores, axis: _without_keepdim(scores, axis, False, False)),
 )
-_declare(
+softmax_with_temperature.mistake(
     "overflow",
     (
         "Right for small scores, but the exponential of a large one is more than float32 can hold. "
