@@ -32,6 +32,7 @@ def dot_product_scores(query, key):
         (normal(2, 3, 4),),
         (normal(2, 5, 3, 4, dtype=torch.float64),),
         (normal(4, 4) + torch.tensor([[500.0], [-500.0], [0.0], [90.0]]),),
+        (normal(3, 4, seed=1) + torch.tensor([0.0, -300.0, 1.0, -300.0]),),  # far apart within each row
     ],
     example=(torch.tensor([[1.0, 2.0, 3.0], [3.0, 1.0, 1.0]]),),
 )
@@ -192,6 +193,11 @@ def _one_maximum(scores, axis=-1):
     return torch.exp(scores - scores.max())
 
 
+def _less(number):
+    """The exponentials after another number of each row than its largest was taken away."""
+    return lambda scores, axis: torch.exp(scores - number(scores, dim=axis, keepdim=True))
+
+
 def _no_exponential(scores, axis=-1):
     return scores
 
@@ -270,6 +276,17 @@ softmax.mistake(
         "is exp(-1000)? Which number would you like to take from that row?",
     ),
     _shares(exponential=_one_maximum),
+)
+softmax.mistake(
+    "not-the-largest-taken-away",
+    (
+        "You take a number away from each row, and that changes no weight; but it is the mean or the smallest of the "
+        "row. A score that lies far above it still overflows.",
+        "The scores (2, -300) have the mean -149: what goes into exp for the first of them? After which number has "
+        "been taken away is nothing above 0?",
+    ),
+    *(_shares(exponential=_less(number)) for number in (torch.mean, torch.amin)),
+    _shares(exponential=lambda scores, axis: torch.exp(scores - scores.mean())),
 )
 softmax.mistake(
     "smallest-score-wins",

@@ -14,7 +14,8 @@ def _case(*shape, **options):
 
 def _cases():
     double = _case(5, 3, dtype=torch.float64)
-    return [_case(4, 4), _case(6), _case(1, 5), _case(2, 3, 5), double, _case(3, 4, size=1e-3)]
+    a, b = _case(3, 5)
+    return [_case(4, 4), _case(6), _case(1, 5), _case(2, 3, 5), double, _case(3, 4, size=1e-3), (a, b - 1.5 * a)]
 
 
 @exercise(_cases)
@@ -128,6 +129,16 @@ cosine_similarity.mistake(
     _cosine(finish=lambda cosine: 1 - cosine),
 )
 cosine_similarity.mistake(
+    "sign-lost",
+    (
+        "None of your cosines is below 0. Two vectors that point away from each other have a negative one: look for an "
+        "absolute value, or for a bound at 0.",
+        "Compare a vector with its opposite, -1 times itself. Which number should they get, and which do they get?",
+    ),
+    _cosine(finish=torch.abs),
+    _cosine(finish=torch.relu),
+)
+cosine_similarity.mistake(
     "angle",
     (
         "You have gone one step on: this is the angle. Its cosine is wanted.",
@@ -216,6 +227,7 @@ cosine_similarity.together(
         "norm-over-everything": {"length": lambda x, dim: x.norm()},
         "wrong-axis": {"axis": 0},
         "distance": {"finish": lambda cosine: 1 - cosine},
+        "sign-lost": {"finish": torch.abs},
         "mean-not-sum": {"gather": torch.mean},
         "centred": {"prepare": _centred},
     },

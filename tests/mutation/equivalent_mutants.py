@@ -1,0 +1,2 @@
+def why_equivalent(name, old, new):
+    return None
