@@ -20,7 +20,7 @@ import os
 import sys
 import textwrap
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -454,7 +454,7 @@ def _bare(source: str) -> list[str]:
     return ast.unparse(tree).splitlines()
 
 
-def report(found: list[Found]) -> float:
+def report(found: Iterable[Found]) -> float:
     """Prints what survived, and the table; returns the share refused of those that are not equivalent."""
     rows, total = [], [0, 0, 0]
     for each in found:
@@ -487,5 +487,5 @@ if __name__ == "__main__":
     names = [name for name in sys.argv[1:] if name != "-v"] or list(check.EXERCISES)
     workers = int(os.environ.get("WORKERS", "1"))
     with multiprocessing.get_context("fork").Pool(workers, maxtasksperchild=1) as pool:
-        share = report(pool.map(ask, names, chunksize=1))
+        share = report(pool.imap(ask, names))
     sys.exit(share < ENOUGH)

@@ -217,7 +217,8 @@ online_softmax_sum.mistake(
     (
         "Your maximum begins at 0. If all scores of a query are at -120, it stays there, every exponential is 0, and "
         "0 / 0 is not a number.",
-        "Which number is smaller than every score? Or take the first block's maximum to begin with.",
+        "Which number is smaller than every score? `torch.maximum` wants it in a tensor, as `torch.full` makes one. Or "
+        "take the first block's maximum to begin with.",
     ),
     _blockwise(start=0.0),
 )
