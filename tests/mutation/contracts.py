@@ -31,8 +31,8 @@ class _Chance(random.Random):
     def size(self, low: int = 1, high: int = 6) -> int:
         return self.randint(low, high)
 
-    def leading(self, most: int = 3, least: int = 0) -> tuple[int, ...]:
-        return tuple(self.size(1, 4) for _ in range(self.randint(least, most)))
+    def leading(self, most: int = 2, least: int = 0) -> tuple[int, ...]:
+        return tuple(self.size(1, 3) for _ in range(self.randint(least, most)))
 
     def normal(self, *shape: int, size: float | None = None) -> Tensor:
         size = self.choice([0.3, 1.0, 2.0]) if size is None else size
@@ -50,7 +50,7 @@ class _Chance(random.Random):
         if self.random() < 0.5:
             scores = scores + self.normal(*shape[:-1], 1, size=self.choice([10, 100, 300]))
         if self.random() < 0.3:
-            scores = scores + self.normal(*shape, size=self.choice([10, 100]))
+            scores = scores + self.normal(*shape, size=self.choice([10, 100, 1000]))
         return scores
 
 
@@ -104,7 +104,7 @@ def _(chance):
 
 @_draws("masked_softmax")
 def _(chance):
-    leading, queries, keys = chance.leading(2), chance.size(), chance.size()
+    leading, queries, keys = chance.leading(), chance.size(), chance.size()
     shape = chance.choice([(*leading, queries, keys), (queries, keys), (1, keys), (keys,)])
     mask = chance.booleans(*shape, share=chance.choice([0.2, 0.6, 0.9]))
     return chance.high(*leading, queries, keys), mask
@@ -164,14 +164,14 @@ def _token(chance, width):
 @_draws("pre_norm")
 def _(chance):
     width = chance.size(2, 6)
-    x = chance.normal(*chance.leading(2), chance.size(), width)
+    x = chance.normal(*chance.leading(), chance.size(), width)
     return x, _token(chance, width), norm_function(width, chance.size())
 
 
 @_draws("encoder_layer")
 def _(chance):
     width = chance.size(2, 6)
-    x = chance.normal(*chance.leading(2), chance.size(), width)
+    x = chance.normal(*chance.leading(), chance.size(), width)
     norms = norm_function(width, chance.size()), norm_function(width, 10 + chance.size())
     return x, _token(chance, width), _token(chance, width), *norms
 
@@ -209,7 +209,7 @@ def _(chance):
 
 @_draws("cross_attention")
 def _(chance):
-    leading, d_model, d_k = chance.leading(2), chance.size(1, 6), chance.size(1, 9)
+    leading, d_model, d_k = chance.leading(), chance.size(1, 6), chance.size(1, 9)
     x = chance.normal(*leading, chance.size(), d_model, size=0.8), chance.normal(*leading, chance.size(), d_model, size=0.8)
     return *x, *(chance.normal(d_model, width, size=0.8) for width in (d_k, d_k, chance.size(1, 9)))
 
@@ -222,7 +222,7 @@ def _(chance):
 
 @_draws("label_smoothed_loss")
 def _(chance):
-    classes, shape = chance.size(3, 9), (*chance.leading(2), chance.size(1, 6))
+    classes, shape = chance.size(3, 9), (*chance.leading(), chance.size(1, 6))
     pad_id, targets = chance.randrange(classes), chance.integers(0, classes, *shape)
     targets.view(-1)[0] = (pad_id + 1) % classes  # the mean of nothing is no number
     logits = chance.normal(*shape, classes, size=chance.choice([1.0, 3.0, 60.0]))
@@ -232,7 +232,7 @@ def _(chance):
 @_draws("learning_rate")
 def _(chance):
     warmup = chance.choice([1, 2, 10, 400, 4000])
-    return chance.choice([1, 2, 3, warmup - 1, warmup, warmup + 1, 10 * warmup, chance.size(1, 9999)]), chance.size(
+    return chance.choice([0, 1, 2, 3, warmup - 1, warmup, warmup + 1, 10 * warmup, chance.size(1, 9999)]), chance.size(
         1, 1024
     ), warmup
 

@@ -30,7 +30,7 @@ def dot_product_scores(query, key):
         (normal(3, 5, size=2),),
         (normal(1, 3, 2),),
         (normal(2, 3, 4) + torch.tensor([0.0, -300.0, 1.0, -300.0]),),  # exp of a score less the row's mean: too large
-        (normal(2, 5, 3, 4, dtype=torch.float64),),
+        (normal(2, 5, 3, 4, dtype=torch.float64) + torch.tensor([0, -1500, 1, -1500]),),
         (normal(4, 4) + torch.tensor([[500.0], [-500.0], [0.0], [90.0]]),),
     ],
     example=(torch.tensor([[1.0, 2.0, 3.0], [3.0, 1.0, 1.0]]),),

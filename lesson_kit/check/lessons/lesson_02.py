@@ -15,6 +15,7 @@ from lesson_kit.check.engine.inputs import LOOK_UNDER_THE_ROOT, SAME_NUMBER, WID
         matrices((4, 4), (4, 4), (4, 4)),
         matrices((3, 4), (4, 4), (4, 6)),
         matrices((1, 3, 4), (1, 3, 4), (1, 3, 2)),
+        matrices((2, 3, 5), (2, 1, 5), (2, 1, 3)),  # a single key: its weight is 1
         matrices((3, 2, 5), (3, 7, 5), (3, 7, 4), dtype=torch.float64),
     ]
 )
@@ -28,7 +29,7 @@ def scaled_dot_product_attention(query, key, value):
         (normal(3, 5), 0.5),
         (normal(3, 5), 2.0),
         (normal(4), 0.7),
-        (normal(1, 3, 4), 1.5),
+        (normal(1, 3, 4) + torch.tensor([0.0, -400.0, 1.0, -400.0]), 1.5),  # far apart within each row
         (normal(2, 3, 4, dtype=torch.float64), 3.0),
         (normal(2, 3) + torch.tensor([[300.0], [-300.0]]), 0.8),
     ]
@@ -299,6 +300,16 @@ def _hot(heat=_divided, axis=-1, softmax=torch.softmax, late=None):
     return softmax_with_temperature
 
 
+def _less(number):
+    """Softmax by hand, after another number of each row than its largest was taken away."""
+
+    def softmax(scores, axis):
+        e = torch.exp(scores - number(scores, dim=axis, keepdim=True))
+        return e / e.sum(axis, keepdim=True)
+
+    return softmax
+
+
 def _overflowing(scores, axis):
     e = torch.exp(scores)
     return e / e.sum(axis, keepdim=True)
@@ -400,6 +411,16 @@ softmax_with_temperature.mistake(
         "lesson 01? Here it is wanted from the row that goes into exp.",
     ),
     _hot(softmax=_overflowing),
+)
+softmax_with_temperature.mistake(
+    "not-the-largest-taken-away",
+    (
+        "You take a number away from each row, and that changes no weight; but it is the mean or the smallest of the "
+        "row. A score that lies far above it still overflows.",
+        "The scores (2, -400) have the mean -199: what goes into exp for the first of them, at temperature 1.5? After "
+        "which number has been taken away is nothing above 0?",
+    ),
+    *(_hot(softmax=_less(number)) for number in (torch.mean, torch.amin)),
 )
 softmax_with_temperature.together(
     _hot,

@@ -21,6 +21,11 @@ def _hot_without_keepdim(scores, temperature):
     return powers / powers.sum(dim=-1)
 
 
+def _hot_without_the_mean(scores, temperature):
+    powers = ((scores - scores.mean(dim=-1, keepdim=True)) / temperature).exp()
+    return powers / powers.sum(dim=-1, keepdim=True)
+
+
 def _masked_without_keepdim(scores, mask):
     scores = torch.where(mask, scores, -1e9)
     powers = torch.exp(scores - scores.max(dim=-1, keepdim=True).values)
@@ -472,6 +477,7 @@ WRONG = [
     ("softmax", "keepdim-forgotten", lambda s: (e := (s - s.max()).exp()) / torch.sum(e, -1)),
     ("softmax", "keepdim-forgotten", lambda s: (e := torch.exp(s - torch.max(s, dim=-1)[0])) / e.sum(-1, keepdim=True)),
     ("softmax_with_temperature", "keepdim-forgotten", _hot_without_keepdim),
+    ("softmax_with_temperature", "not-the-largest-taken-away", _hot_without_the_mean),
     ("masked_softmax", "keepdim-forgotten", _masked_without_keepdim),
     ("masked_softmax", "renormalised", _renormalised),
     ("masked_softmax", "renormalised", _renormalised_by_hand),
