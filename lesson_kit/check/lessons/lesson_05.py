@@ -9,7 +9,7 @@ from lesson_kit.check.engine.exercise import exercise
 from lesson_kit.check.engine.inputs import matrices
 
 
-@exercise(lambda: [(10, 8), (5, 2), (1, 6), (60, 16)], gradients=False)
+@exercise(lambda: [(10, 8), (5, 2), (1, 6), (200, 18)], gradients=False)
 def sinusoidal_positions(length, d_model):
     """The paper's table of positions: float32 (length, d_model), sines in even columns, cosines in odd ones."""
     return embeddings.sinusoidal_positions(length, d_model)
