@@ -13,7 +13,13 @@ def _case(batch, length, d_model, **options):
     return ids, segments, *matrices((7, d_model), (9, d_model), (2, d_model), **options), norm_function(d_model)
 
 
-@exercise(lambda: [_case(2, 5, 4), _case(4, 4, 6), _case(1, 8, 4), _case(3, 6, 5, dtype=torch.float64)])
+def _one_sentence(*shape):
+    """No second segment, and the last word of the table does not occur."""
+    ids, segments, *tables = _case(*shape)
+    return ids.clamp(max=5), torch.zeros_like(segments), *tables
+
+
+@exercise(lambda: [_case(2, 5, 4), _case(4, 4, 6), _one_sentence(1, 8, 4), _case(3, 6, 5, dtype=torch.float64)])
 def bert_embeddings(ids, segments, word, position, segment, norm):
     """norm(word + position + segment), looked up in three tables: ids (batch, length) -> (batch, length, d_model)."""
     return norm(word[ids] + position[: ids.shape[-1]] + segment[segments])
