@@ -11,6 +11,7 @@ from lesson_kit.check.engine.inputs import LOOK_UNDER_THE_ROOT, SAME_NUMBER, WID
         matrices((1, 3, 4), (1, 5, 4), (4, 6), (4, 6), (4, 5), size=0.8),
         matrices((3, 3, 4), (3, 3, 4), (4, 4), (4, 4), (4, 4), size=0.8),
         matrices((5, 6), (2, 6), (6, 3), (6, 3), (6, 6), size=0.8),
+        matrices((2, 3, 4), (2, 1, 4), (4, 3), (4, 3), (4, 5), size=0.8),  # one token to look at: its weight is 1
         matrices((2, 3, 4, 5), (2, 3, 6, 5), (5, 2), (5, 2), (5, 4), dtype=torch.float64),
     ]
 )

@@ -34,6 +34,7 @@ def _loss_cases():
         _loss_case(3, 6, 8, 0.1, 0, size=60),  # exp of these is 0 or too large, in float32
         _loss_case(2, 3, 4, 0.25, 1, dtype=torch.float64),
         _loss_case(2, 3, 5, 0.0, 0),  # no smoothing at all
+        _loss_case(3, 1, 7, 0.1, 0),  # one token each, none of them padding
     ]
 
 
@@ -130,6 +131,17 @@ def _kl(logits, targets, smoothing, pad_id):
 
 
 _target_left_out = _uneven(lambda s, n: 1 - s, lambda s, n: s / (n - 1))
+def _squeezed(mean):
+    """Takes the target's number out, and every axis of length 1 with it."""
+
+    def way(logits, targets, smoothing, pad_id):
+        log_p = logits.log_softmax(-1)
+        of_target = log_p.gather(-1, targets[..., None]).squeeze()
+        return mean(-(1 - smoothing) * of_target - smoothing * log_p.mean(-1), targets != pad_id)
+
+    return way
+
+
 label_smoothed_loss.mistake(
     "padding-counted",
     (
@@ -343,6 +355,17 @@ label_smoothed_loss.mistake(
         "F.kl_div adds p log p to each term. Which part of it is the cross-entropy?",
     ),
     _kl,
+)
+label_smoothed_loss.mistake(
+    "squeeze-without-an-axis",
+    (
+        "`.squeeze()` without an axis drops every axis of length 1, also that of sentences of one token, or of a batch "
+        "of one. Say which axis has to go.",
+        "With targets of shape (3, 1), print the shape of what you squeeze, before and after. How many axes does it "
+        "have more than the targets?",
+    ),
+    _squeezed(lambda losses, real: losses[real].mean()),
+    _squeezed(lambda losses, real: (losses * real).sum() / real.sum()),
 )
 label_smoothed_loss.together(
     _loss,

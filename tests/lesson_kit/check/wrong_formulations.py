@@ -21,6 +21,12 @@ def _hot_without_keepdim(scores, temperature):
     return powers / powers.sum(dim=-1)
 
 
+def _loss_squeezed(logits, targets, smoothing, pad_id):
+    log_p = F.log_softmax(logits, -1)
+    nll = -torch.gather(log_p, -1, targets.unsqueeze(-1)).squeeze()
+    return ((1 - smoothing) * nll - smoothing * log_p.mean(-1))[targets != pad_id].mean()
+
+
 def _hot_without_the_mean(scores, temperature):
     powers = ((scores - scores.mean(dim=-1, keepdim=True)) / temperature).exp()
     return powers / powers.sum(dim=-1, keepdim=True)
@@ -1147,6 +1153,7 @@ WRONG = [
     ),
     ("greedy_decode", "a-tensor-of-ids", lambda *args: torch.tensor(_greedy()(*args))),
     ("greedy_decode", "only-the-last-id-returned", lambda *args: _greedy()(*args)[-1]),
+    ("label_smoothed_loss", "squeeze-without-an-axis", _loss_squeezed),
     ("label_smoothed_loss", "padding-counted", _cross_entropy(ignore_index=None)),
     ("label_smoothed_loss", "sum-not-mean", _cross_entropy(reduction="sum")),
     ("label_smoothed_loss", "not-averaged", _cross_entropy(reduction="none")),
