@@ -210,7 +210,10 @@ def _(chance):
 @_draws("cross_attention")
 def _(chance):
     leading, d_model, d_k = chance.leading(), chance.size(1, 6), chance.size(1, 9)
-    x = chance.normal(*leading, chance.size(), d_model, size=0.8), chance.normal(*leading, chance.size(), d_model, size=0.8)
+    x = (
+        chance.normal(*leading, chance.size(), d_model, size=0.8),
+        chance.normal(*leading, chance.size(), d_model, size=0.8),
+    )
     return *x, *(chance.normal(d_model, width, size=0.8) for width in (d_k, d_k, chance.size(1, 9)))
 
 
@@ -232,9 +235,11 @@ def _(chance):
 @_draws("learning_rate")
 def _(chance):
     warmup = chance.choice([1, 2, 10, 400, 4000])
-    return chance.choice([0, 1, 2, 3, warmup - 1, warmup, warmup + 1, 10 * warmup, chance.size(1, 9999)]), chance.size(
-        1, 1024
-    ), warmup
+    return (
+        chance.choice([0, 1, 2, 3, warmup - 1, warmup, warmup + 1, 10 * warmup, chance.size(1, 9999)]),
+        chance.size(1, 1024),
+        warmup,
+    )
 
 
 @_draws("greedy_decode")
@@ -250,7 +255,9 @@ def _(chance):
     sizes = [chance.size(1, 4) for _ in range(chance.size(1, 5))]
     scores = chance.normal(chance.size(), sum(sizes))
     if chance.random() < 0.7:
-        heights = torch.cat([chance.normal(1, 1, size=chance.choice([5, 60])).clamp(-120, 120).expand(1, n) for n in sizes], 1)
+        heights = torch.cat(
+            [chance.normal(1, 1, size=chance.choice([5, 60])).clamp(-120, 120).expand(1, n) for n in sizes], 1
+        )
         scores = scores + heights
     if chance.random() < 0.3:
         scores = scores + chance.normal(len(scores), 1, size=50).clamp(-120, 120)

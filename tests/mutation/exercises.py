@@ -4,8 +4,11 @@
     python tests/mutation/exercises.py softmax attend    only these
 
 A right answer is the lesson's own solution, the check's reference, or one of ``right_formulations.py``. Each is changed
-in one small place at a time; the check of its exercise is asked about each change. It ends with a table, with every
-survivor that is not known to be equivalent, and with an error if fewer than 98 of 100 of the others were refused.
+in one small place at a time, and the check of its exercise is asked about each change.
+
+A survivor is equivalent if the exercise's contract has no input that tells it from the right answer: 100 are drawn at
+random (``contracts.py``). Prints what each other survivor changed, with ``-v`` also the equivalent ones, then a table.
+Ends with an error if fewer than 98 of 100 of those that are not equivalent were refused.
 """
 
 import ast
@@ -29,7 +32,6 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "lesson_kit" / "check"), str(Pat
 
 import torch  # noqa: E402
 from contracts import within  # noqa: E402
-from equivalent_mutants import why_equivalent  # noqa: E402
 from right_formulations import RIGHT  # noqa: E402
 from test_check_hints import SOLUTIONS  # noqa: E402
 
@@ -38,7 +40,7 @@ from lesson_kit.check.engine import limits  # noqa: E402
 
 ENOUGH = 0.98
 WIDE = 100  # inputs, drawn at random, that tell whether a survivor is equivalent
-SECONDS = 1.0  # for one call; a fraction of a millisecond is usual
+SECONDS = 2.0  # for one call; a few milliseconds are usual
 MEMORY = 6 * 2**30  # bytes: a constant changed may ask for far more
 
 # What stands in for what: each of a row for each other one. A name may stand in several rows.
@@ -96,6 +98,15 @@ COMPARISONS = {
 }
 
 
+# Told from the right answer by some inputs of the contract, and right all the same: (exercise, new line) -> why.
+EQUIVALENT = {
+    (
+        "scaled_dot_product_attention",
+        "scores -= scores.detach().prod(-1, keepdim=True)",
+    ): "any number may be taken from a row; this one overflows where scores are high, which is not asked here",
+}
+
+
 # --- making mutants ----------------------------------------------------------------------------
 
 
@@ -129,7 +140,9 @@ def _places(parent: ast.AST) -> Iterator[tuple[ast.AST, Callable]]:
     if isinstance(parent, ast.keyword) and parent.arg == "strict":
         return
     for name, value in ast.iter_fields(parent):
-        if name in ("annotation", "returns", "decorator_list", "args") and isinstance(parent, ast.FunctionDef | ast.arg):
+        if name in ("annotation", "returns", "decorator_list", "args") and isinstance(
+            parent, ast.FunctionDef | ast.arg
+        ):
             continue
         if isinstance(value, ast.expr | ast.slice):
             yield value, lambda other, name=name: setattr(parent, name, other)
@@ -217,7 +230,13 @@ def _binary(node: ast.BinOp) -> Iterator[ast.expr]:
 
 def _associative(first: ast.operator, second: ast.operator) -> bool:
     """Is (a first b) second c the same as a first (b second c)?"""
-    rows = [(ast.Mult, ast.Mult), (ast.Mult, ast.Div), (ast.Add, ast.Add), (ast.Add, ast.Sub), (ast.MatMult, ast.MatMult)]
+    rows = [
+        (ast.Mult, ast.Mult),
+        (ast.Mult, ast.Div),
+        (ast.Add, ast.Add),
+        (ast.Add, ast.Sub),
+        (ast.MatMult, ast.MatMult),
+    ]
     return (type(first), type(second)) in rows
 
 
@@ -459,7 +478,7 @@ def report(found: Iterable[Found]) -> float:
         open_ = []
         for original, mutant, same in each.survivors:
             lines = change(original, mutant)
-            if not same and not why_equivalent(each.name, *lines):
+            if not same and (each.name, lines[1]) not in EQUIVALENT:
                 open_.append((original, *lines))
             elif "-v" in sys.argv:
                 print("SAME", each.name, "|", " / ".join(lines).replace("\n", "; "))
@@ -472,12 +491,16 @@ def report(found: Iterable[Found]) -> float:
             if original != last:
                 print(f"\n# {each.name}\n" + "\n".join(_bare(original)))
                 last = original
-            print(*(f"  - {line}" for line in old.splitlines()), *(f"  + {line}" for line in new.splitlines()), sep="\n")
+            print(
+                *(f"  - {line}" for line in old.splitlines()), *(f"  + {line}" for line in new.splitlines()), sep="\n"
+            )
     print(f"\n{'exercise':30} mutants  equivalent  refused  passed   share")
     for name, row in [*rows, ("all", total)]:
         mutants_, equivalent, refused = row
         others = mutants_ - equivalent
-        print(f"{name:30} {mutants_:7} {equivalent:11} {refused:8} {others - refused:7} {100 * refused / others:6.1f} %")
+        print(
+            f"{name:30} {mutants_:7} {equivalent:11} {refused:8} {others - refused:7} {100 * refused / others:6.1f} %"
+        )
     return total[2] / (total[0] - total[1])
 
 

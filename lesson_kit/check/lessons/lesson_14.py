@@ -131,6 +131,8 @@ def _kl(logits, targets, smoothing, pad_id):
 
 
 _target_left_out = _uneven(lambda s, n: 1 - s, lambda s, n: s / (n - 1))
+
+
 def _squeezed(mean):
     """Takes the target's number out, and every axis of length 1 with it."""
 

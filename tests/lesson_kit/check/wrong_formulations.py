@@ -470,7 +470,11 @@ WRONG = [
     ("softmax", "wrong-axis", lambda s: F.softmax(s, 1)),
     ("softmax", "overflow", lambda s: s.exp() / s.exp().sum(-1)[..., None]),
     ("softmax", "not-normalised", lambda s: math.e**s),
-    ("softmax", "not-the-largest-taken-away", lambda s: (e := (s - s.mean(-1)[..., None]).exp()) / e.sum(-1)[..., None]),
+    (
+        "softmax",
+        "not-the-largest-taken-away",
+        lambda s: (e := (s - s.mean(-1)[..., None]).exp()) / e.sum(-1)[..., None],
+    ),
     ("softmax", "not-the-largest-taken-away", lambda s: F.normalize(torch.exp(s - s.min(-1, True)[0]), p=1, dim=-1)),
     ("softmax", "one-sum-over-everything", lambda s: (e := torch.exp(s - s.max())) / e.sum()),
     ("attend", "transposed-weights", lambda w, v: torch.einsum("kq,kd->qd", w, v)),
