@@ -191,6 +191,9 @@ def _changed(node: ast.AST, **fields) -> ast.AST:
 def _statements(node: ast.stmt) -> Iterator[ast.stmt]:
     if not isinstance(node, ast.Return | ast.Pass | ast.FunctionDef | ast.Import | ast.ImportFrom):
         yield ast.Pass()
+    if isinstance(node, ast.Return) and node.value is not None:
+        yield _changed(node, value=ast.UnaryOp(ast.USub(), node.value))
+        yield _changed(node, value=ast.Call(ast.Name("abs", ast.Load()), [node.value], []))
     if isinstance(node, ast.AugAssign):
         target = copy.copy(node.target)
         yield ast.Assign([target], node.value)
