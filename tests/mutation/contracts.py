@@ -261,6 +261,8 @@ def _(chance):
         scores = scores + heights
     if chance.random() < 0.3:
         scores = scores + chance.normal(len(scores), 1, size=50).clamp(-120, 120)
+    if chance.random() < 0.3:
+        scores = scores + chance.normal(1, sum(sizes), size=100).clamp(-120, 120)
     return list(scores.split(sizes, -1)), list(chance.normal(sum(sizes), chance.size()).split(sizes))
 
 

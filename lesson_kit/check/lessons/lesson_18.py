@@ -30,6 +30,7 @@ def _blocks_cases():
         _cut(far + torch.tensor([120.0, 120, 0, 0, -120, -120]), normal(6, 2, seed=2), 2, 2, 2),  # falls
         _cut(far + torch.tensor([[120.0], [0], [60]]), normal(6, 2, seed=3), 3, 3),  # each query at its own height
         _cut(far - 120, normal(6, 2, seed=4), 4, 2),  # all far below 0
+        _cut(far + torch.tensor([120.0, -120, -120, 120, 120, -120]), normal(6, 2, seed=5), 2, 2, 2),  # in each block
     ]
 
 
@@ -57,6 +58,11 @@ def _no_fade(old, new):
 
 def _highest(scores):
     return scores.amax(dim=-1, keepdim=True)
+
+
+def _one_of(number):
+    """Another number of each query's scores than the largest."""
+    return lambda scores: number(scores, dim=-1, keepdim=True)
 
 
 def _larger(old, scores, highest):
@@ -211,6 +217,16 @@ online_softmax_sum.mistake(
     ),
     _blockwise(highest=lambda scores: scores.max()),
     _blockwise(highest=lambda scores: scores.amax(dim=0, keepdim=True).amax(dim=1, keepdim=True)),
+)
+online_softmax_sum.mistake(
+    "not-the-largest-subtracted",
+    (
+        "You subtract a number of each block, but it is the block's mean or its smallest score. A score that lies far "
+        "above it still overflows: exp(120) is more than float32 can hold.",
+        "A block with the scores 120 and -120 has the mean 0: what goes into exp for the first of them? After which "
+        "number has been subtracted is nothing above 0?",
+    ),
+    *(_blockwise(highest=_one_of(number)) for number in (torch.mean, torch.amin)),
 )
 online_softmax_sum.mistake(
     "maximum-starts-at-zero",

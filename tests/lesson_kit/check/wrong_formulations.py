@@ -21,6 +21,15 @@ def _hot_without_keepdim(scores, temperature):
     return powers / powers.sum(dim=-1)
 
 
+def _online_less_the_mean(scores_blocks, value_blocks):
+    level, total, output = scores_blocks[0].mean(1, keepdim=True), 0, 0
+    for scores, value in zip(scores_blocks, value_blocks, strict=True):
+        new = torch.maximum(level, scores.mean(1, keepdim=True))
+        weights, fade = (scores - new).exp(), (level - new).exp()
+        total, output, level = fade * total + weights.sum(1, keepdim=True), fade * output + weights @ value, new
+    return output / total
+
+
 def _loss_squeezed(logits, targets, smoothing, pad_id):
     log_p = F.log_softmax(logits, -1)
     nll = -torch.gather(log_p, -1, targets.unsqueeze(-1)).squeeze()
@@ -1286,6 +1295,7 @@ WRONG = [
     ("online_softmax_sum", "no-maximum-subtracted", _online_without_maximum),
     ("online_softmax_sum", "one-maximum-for-all-queries", _online_maximum_of_all),
     ("online_softmax_sum", "maximum-starts-at-zero", _online(start=0.0)),
+    ("online_softmax_sum", "not-the-largest-subtracted", _online_less_the_mean),
     ("online_softmax_sum", "one-block-only", _online_returns_in_the_loop),
     ("online_softmax_sum", "divided-at-every-step", _online_divides_in_the_loop),
     (
