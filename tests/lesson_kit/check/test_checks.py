@@ -185,6 +185,25 @@ def _rising_up_to_another_size(step, d_model, warmup):
     return step / math.sqrt(d_model * warmup**3) if step < d_model else 1 / math.sqrt(d_model * step)
 
 
+def _first_step_by_another_measure(x_t, cache, w_q, w_k, w_v):
+    if cache is not None:
+        return reference("cached_step")(x_t, cache, w_q, w_k, w_v)
+    query, key, value = x_t @ w_q, x_t @ w_k, x_t @ w_v
+    return (query * key).std(-1, keepdim=True).softmax(-1) @ value, (key, value)
+
+
+def _block_by_block_less(number):
+    def way(scores_blocks, value_blocks):
+        level, total, output = number(scores_blocks[0], dim=-1, keepdim=True), 0, 0
+        for scores, value in zip(scores_blocks, value_blocks, strict=True):
+            new = torch.maximum(level, number(scores, dim=-1, keepdim=True))
+            weights, fade = (scores - new).exp(), (level - new).exp()
+            total, output, level = total * fade + weights.sum(-1, keepdim=True), output * fade + weights @ value, new
+        return output / total
+
+    return way
+
+
 # Mutants of right answers that once passed (tests/mutation/exercises.py), each a hole in the inputs of its check.
 ONCE_PASSED = [
     ("softmax", lambda s: _softmax_less(s, s.mean(-1, keepdim=True))),
@@ -205,6 +224,9 @@ ONCE_PASSED = [
     ),
     ("label_smoothed_loss", _without_the_last),
     ("learning_rate", _rising_up_to_another_size),
+    ("online_softmax_sum", _block_by_block_less(torch.mean)),
+    ("online_softmax_sum", _block_by_block_less(torch.amin)),
+    ("cached_step", _first_step_by_another_measure),
 ]
 
 
