@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import course_utils
+import lesson_kit.check
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "course_utils"
