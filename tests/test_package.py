@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import course_utils
-import lesson_kit
+from lesson_kit import check
 
 ROOT = Path(__file__).parent.parent
 # Each door may import those before it. A new module in course_utils is part of the course: it needs no line here.
@@ -137,6 +137,6 @@ def test_the_readmes_map_gives_the_lessons_titles_and_minutes():
 
 
 def test_the_readme_counts_the_mistakes_right():
-    known = sum(len(exercise.mistakes) for exercise in lesson_kit.check.EXERCISES.values())
+    known = sum(len(exercise.mistakes) for exercise in check.EXERCISES.values())
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert re.findall(r"it knows (\d+) mistakes by name", readme) == [str(known)]
