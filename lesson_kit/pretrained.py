@@ -150,6 +150,8 @@ def _config(name: str, file: Path) -> BertConfig:
         raise ValueError(f"name={name!r} holds a {content.get('model_type')!r} model; expected a 'bert' one ({file})")
     if content.get("is_decoder"):
         raise ValueError(f"name={name!r} holds a decoder; expected an encoder ({file} says is_decoder)")
+    if content.get("quantization_config"):
+        raise ValueError(f"name={name!r} is quantized, as {file} says; expected plain floating-point weights")
     with _blaming(name, file, "a BERT's config"):
         config = BertConfig.from_dict(content)
     for size in SIZES:
