@@ -72,7 +72,7 @@ def _expect_an_answer(asked: Future) -> None:
     if not asked.done():
         raise ConnectionError("the Hugging Face hub did not answer")
     if error := asked.exception():
-        raise ConnectionError(f"the Hugging Face hub did not answer ({type(error).__name__})") from error
+        raise ConnectionError(f"asking the Hugging Face hub failed ({type(error).__name__})") from error
     if not asked.result():
         raise ConnectionError("something else answered in the Hugging Face hub's place (a login page?)")
 

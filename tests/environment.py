@@ -7,7 +7,6 @@ from pathlib import Path
 TESTS = Path(__file__).parent
 
 os.environ |= {
-    "COURSE_BERT": "all-MiniLM-L6-v2",  # the real pretrained BERT that needs no network
     "COURSE_INTERACTIVE": "0",  # what is committed is static
     "COURSE_PROGRESS": "off",  # what the tests solve, the learner has not
     "OMP_NUM_THREADS": "1",  # two workers share the machine

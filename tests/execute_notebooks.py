@@ -14,7 +14,7 @@ import nbformat
 from nbclient import NotebookClient
 
 NOTEBOOKS = Path(__file__).parent.parent / "notebooks"
-ENVIRONMENT = {"COURSE_BERT": "all-MiniLM-L6-v2", "COURSE_INTERACTIVE": "0"}
+ENVIRONMENT = {"COURSE_INTERACTIVE": "0"}
 
 
 def execute(path: Path) -> None:
