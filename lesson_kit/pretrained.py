@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from course_utils.bert import Bert
 from lesson_kit import hub
 from lesson_kit._models import (
+    BERT_BASE,
     COURSE_BERT,
     HUB_NAMES,
     MINILM,
@@ -27,7 +28,7 @@ from lesson_kit._models import (
     NEEDED_FILES,
 )
 from lesson_kit.data import data_path
-from lesson_kit.waiting import waiting
+from lesson_kit.waiting import Notice, waiting
 
 if TYPE_CHECKING:
     from transformers import BertConfig, BertModel, PreTrainedTokenizerBase
@@ -76,15 +77,26 @@ def load_bert(name: str | Path | None = None) -> PretrainedBert:
                 raise ValueError(f"name must be one of {known} or a folder with a saved BertModel, got {name!r}")
             return _from_folder(name, Path(name), f"the folder {name}")
         try:
-            if name == MINILM:
-                return _minilm()
-            folder = hub.folder_of(HUB_NAMES[name], notice.add)
+            return _minilm() if name == MINILM else _from_hub(name, notice)
         except ConnectionError as error:
             reason = error
-        else:
-            return _from_folder(name, folder, f"{HUB_NAMES[name]} on the Hugging Face hub")
     print(f"{name} is not on this machine, and {reason}: going on with {COURSE_BERT}, which comes with the course.")
     return _course_bert()
+
+
+def bert_base() -> PretrainedBert:
+    """bert-base-uncased itself, from the hub's cache or the hub.
+
+    Raises:
+        ConnectionError: it can't be had, and why.
+        ValueError, FileNotFoundError: its files are damaged.
+    """
+    with waiting(f"Loading {BERT_BASE} …") as notice:
+        return _from_hub(BERT_BASE, notice)
+
+
+def _from_hub(name: str, notice: Notice) -> PretrainedBert:
+    return _from_folder(name, hub.folder_of(HUB_NAMES[name], notice.add), f"{HUB_NAMES[name]} on the Hugging Face hub")
 
 
 def _course_bert() -> PretrainedBert:
