@@ -1,10 +1,19 @@
-"""One-line checks of arguments, shared by the reference modules.
+"""Checks of arguments, shared by the reference modules: each is one line at a public door.
 
-Every message names the argument, what came and what was expected.
+Every message names the argument, what it got and what was expected.
 """
 
 import torch
 from torch import Tensor
+
+INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
+
+
+def expect_dtype(name: str, x: Tensor, kind: str, dtypes: tuple[torch.dtype, ...]) -> None:
+    """``x`` must be a tensor of one of ``dtypes``, which ``kind`` puts into words."""
+    got = x.dtype if isinstance(x, Tensor) else type(x).__name__
+    if got not in dtypes:
+        raise TypeError(f"{name} must be {kind}, got {got}")
 
 
 def expect_float(**tensors: Tensor) -> None:
@@ -21,12 +30,16 @@ def expect_float(**tensors: Tensor) -> None:
             raise ValueError(f"{name} is on {tensor.device}, but {first_name} is on {first.device}; expected the same")
 
 
-def expect_ids(name: str, ids: Tensor, below: int) -> None:
-    """Integer tensor with 0 <= ids < below."""
-    if not isinstance(ids, Tensor) or ids.dtype not in (torch.int64, torch.int32):
-        came = ids.dtype if isinstance(ids, Tensor) else type(ids).__name__
-        raise TypeError(f"{name} must be an int64 or int32 tensor, got {came}")
-    if ids.numel() and (ids.min() < 0 or ids.max() >= below):
+def expect_ids(name: str, ids: Tensor, below: int, max_length: int, start: int = 0) -> None:
+    """(batch, length) of integers in 0..below - 1, nothing empty, and no longer than ``max_length`` with ``start``."""
+    expect_dtype(name, ids, "an int64 or int32 tensor", INTEGERS[:2])
+    if ids.dim() != 2 or 0 in ids.shape:
+        raise ValueError(f"{name} has shape {tuple(ids.shape)}; expected (batch, length), nothing empty")
+    if start + ids.shape[1] > max_length:
+        raise ValueError(
+            f"{name} is {start + ids.shape[1]} tokens long; expected at most {max_length}, the length of positions"
+        )
+    if ids.min() < 0 or ids.max() >= below:
         raise ValueError(f"{name} must lie in 0..{below - 1}, got values from {int(ids.min())} to {int(ids.max())}")
 
 
@@ -42,23 +55,17 @@ def expect_lengths(lengths: list[int], tokens: int | None = None) -> None:
 
 def expect_mask(mask: Tensor, shape: tuple[int, ...], device: torch.device) -> None:
     """Boolean, on the right device, and broadcastable to ``shape`` without enlarging it."""
-    if not isinstance(mask, Tensor) or mask.dtype != torch.bool:
-        came = mask.dtype if isinstance(mask, Tensor) else type(mask).__name__
-        raise TypeError(f"mask must be a boolean tensor (True = may attend), got {came}")
+    expect_dtype("mask", mask, "a boolean tensor (True = may attend)", (torch.bool,))
     if mask.device != device:
         raise ValueError(f"mask is on {mask.device}, but query is on {device}; expected the same")
-    fits = mask.dim() <= len(shape) and all(
-        m in (1, s) for m, s in zip(reversed(mask.shape), reversed(shape), strict=False)
-    )
-    if not fits:
+    sizes = zip(reversed(mask.shape), reversed(shape), strict=False)
+    if mask.dim() > len(shape) or any(m not in (1, s) for m, s in sizes):
         raise ValueError(f"mask has shape {tuple(mask.shape)}; expected one that broadcasts to {tuple(shape)}")
 
 
-def expect_padding_mask(name: str, mask: Tensor, shape: tuple[int, int]) -> None:
+def expect_padding_mask(name: str, mask: Tensor, shape: tuple[int, ...]) -> None:
     """Boolean, True for a real token, and exactly of ``shape``, (batch, length)."""
-    if not isinstance(mask, Tensor) or mask.dtype != torch.bool:
-        came = mask.dtype if isinstance(mask, Tensor) else type(mask).__name__
-        raise TypeError(f"{name} must be a boolean tensor (True = a real token), got {came}")
+    expect_dtype(name, mask, "a boolean tensor (True = a real token)", (torch.bool,))
     if mask.shape != shape:
         raise ValueError(f"{name} has shape {tuple(mask.shape)}; expected (batch, length), here {tuple(shape)}")
 
@@ -66,17 +73,25 @@ def expect_padding_mask(name: str, mask: Tensor, shape: tuple[int, int]) -> None
 def expect_positive_int(**numbers: int) -> None:
     """Each keyword must be an integer of at least 1."""
     for name, number in numbers.items():
-        if isinstance(number, bool) or not isinstance(number, int):
-            raise TypeError(f"{name} must be an int, got {type(number).__name__}")
-        if number < 1:
-            raise ValueError(f"{name} must be at least 1, got {number}")
+        expect_int_from(name, number, 1)
 
 
-def expect_probability(**numbers: float) -> None:
-    """Each keyword must lie in [0, 1)."""
-    for name, number in numbers.items():
-        if not 0 <= number < 1:
-            raise ValueError(f"{name} must lie in [0, 1), got {number}")
+def expect_int_from(name: str, number: int, least: int, below: int | None = None) -> None:
+    """An integer of at least ``least``, and less than ``below`` if that is given."""
+    if isinstance(number, bool) or not isinstance(number, int):
+        raise TypeError(f"{name} must be an int, got {type(number).__name__}")
+    if below is not None and not least <= number < below:
+        raise ValueError(f"{name} must lie in {least}..{below - 1}, got {number}")
+    if number < least:
+        raise ValueError(f"{name} must be at least {least}, got {number}")
+
+
+def expect_number(name: str, number: float | int, below: float | int) -> None:
+    """A number in [0, below)."""
+    if isinstance(number, bool) or not isinstance(number, int | float):
+        raise TypeError(f"{name} must be a number, got {type(number).__name__}")
+    if not 0 <= number < below:
+        raise ValueError(f"{name} must lie in [0, {below}), got {number}")
 
 
 def expect_query_key_value(query: Tensor, key: Tensor, value: Tensor) -> None:
@@ -98,8 +113,19 @@ def expect_query_key_value(query: Tensor, key: Tensor, value: Tensor) -> None:
         )
 
 
-def expect_width(name: str, x: Tensor, width: int, **weights: Tensor) -> None:
+def expect_sequences(w_q: Tensor, **tensors: Tensor) -> None:
+    """Each keyword must be (batch, length, d_model), of one batch, with the dtype, device and width of ``w_q``."""
+    expect_float(**tensors, w_q=w_q)
+    first_name, first = next(iter(tensors.items()))
+    for name, x in tensors.items():
+        if x.dim() != 3 or x.shape[-1] != w_q.shape[1]:
+            raise ValueError(f"{name} has shape {tuple(x.shape)}; expected (batch, length, d_model={w_q.shape[1]})")
+        if len(x) != len(first):
+            raise ValueError(f"{name} has a batch of {len(x)}, {first_name} one of {len(first)}; expected the same")
+
+
+def expect_width(x: Tensor, width: int, **weights: Tensor) -> None:
     """``x`` must fit ``weights`` in dtype and device, and its last axis must have size ``width``."""
-    expect_float(**{name: x}, **weights)
+    expect_float(x=x, **weights)
     if x.dim() == 0 or x.shape[-1] != width:
-        raise ValueError(f"{name} has shape {tuple(x.shape)}; expected its last axis to be {width}")
+        raise ValueError(f"x has shape {tuple(x.shape)}; expected its last axis to be {width}")

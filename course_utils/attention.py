@@ -11,14 +11,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from course_utils._expect import (
-    expect_float,
-    expect_lengths,
-    expect_mask,
-    expect_positive_int,
-    expect_query_key_value,
-    expect_width,
-)
+from course_utils._expect import expect_mask, expect_positive_int, expect_query_key_value, expect_sequences
 
 
 def scaled_dot_product_attention(
@@ -60,10 +53,8 @@ def scaled_dot_product_attention(
 class MultiHeadAttention(nn.Module):
     """Several attentions side by side, each on its own ``d_model / n_heads`` features.
 
-    MultiHead(Q, K, V) = Concat(head_1, ..., head_h) W_O, with
-    head_i = Attention(Q W_Q_i, K W_K_i, V W_V_i). Source: Vaswani et al. 2017, section 3.2.2.
-
-    The projections of all heads are stored side by side, in one ``nn.Linear`` per role.
+    MultiHead(Q, K, V) = Concat(head_1, ..., head_h) W_O, with head_i = Attention(Q W_Q_i, K W_K_i, V W_V_i).
+    The matrices of all heads stand side by side in one ``nn.Linear``. Source: Vaswani et al. 2017, section 3.2.2.
 
     Raises:
         TypeError, ValueError: a size is not a positive int, or ``n_heads`` does not divide ``d_model``.
@@ -79,6 +70,7 @@ class MultiHeadAttention(nn.Module):
         self.w_k = nn.Linear(d_model, d_model, bias)
         self.w_v = nn.Linear(d_model, d_model, bias)
         self.w_o = nn.Linear(d_model, d_model, bias)
+        self.weight_dropout = 0.0  # the paper drops no attention weights; BERT sets this
 
     def forward(
         self,
@@ -90,80 +82,58 @@ class MultiHeadAttention(nn.Module):
     ) -> tuple[Float[Tensor, "batch queries d_model"], Float[Tensor, "batch heads queries keys"] | None]:
         """Returns ``(output, weights)``; the weights are None unless ``need_weights``.
 
-        ``mask`` has shape (queries, keys), (batch or 1, queries or 1, keys) for all heads alike, or
-        (batch or 1, heads or 1, queries or 1, keys). A padding mask of shape (batch, keys) is passed
-        as ``mask[:, None, :]``. Without ``need_weights`` torch's fused attention is used, which never
-        stores the weights; the output is the same.
+        ``mask`` broadcasts to (queries, keys), to (batch, queries, keys) for all heads alike, or to (batch, heads,
+        queries, keys). Without ``need_weights`` torch's fused attention gives the same output and stores no weights.
 
         Raises:
             TypeError: a tensor is not floating point, dtypes differ, or ``mask`` is not boolean.
             ValueError: shapes do not fit together, or tensors lie on different devices.
         """
-        expect_float(query=query, key=key, value=value, w_q=self.w_q.weight)
-        for name, x in (("query", query), ("key", key), ("value", value)):
-            if x.dim() != 3 or x.shape[-1] != self.d_model:
-                raise ValueError(f"{name} has shape {tuple(x.shape)}; expected (batch, length, d_model={self.d_model})")
+        expect_sequences(self.w_q.weight, query=query, key=key, value=value)
         expect_query_key_value(query, key, value)
-        return self.attend(query, *self.project_key_value(key, value), mask, need_weights)
+        q, k, v = (split_heads(x, self.n_heads) for x in (self.w_q(query), self.w_k(key), self.w_v(value)))
+        context, weights = attend_in_heads(q, k, v, mask, need_weights, self.weight_dropout if self.training else 0.0)
+        return self.w_o(merge_heads(context)), weights
 
-    def project_key_value(
-        self, key: Float[Tensor, "batch keys d_model"], value: Float[Tensor, "batch keys d_model"]
-    ) -> tuple[Float[Tensor, "batch heads keys d_head"], Float[Tensor, "batch heads keys d_head"]]:
-        """K W_K and V W_V, split into heads: the part of ``forward`` that a cache keeps."""
-        return self._split(self.w_k(key)), self._split(self.w_v(value))
 
-    def attend(
-        self,
-        query: Float[Tensor, "batch queries d_model"],
-        k: Float[Tensor, "batch heads keys d_head"],
-        v: Float[Tensor, "batch heads keys d_head"],
-        mask: Bool[Tensor, "..."] | None = None,
-        need_weights: bool = False,
-    ) -> tuple[Float[Tensor, "batch queries d_model"], Float[Tensor, "batch heads queries keys"] | None]:
-        """The rest of ``forward``: attention to keys and values that ``project_key_value`` made, perhaps earlier."""
-        q = self._split(self.w_q(query))
-        mask = self._mask_for_heads(mask, q, k)
-        if need_weights:
-            context, weights = scaled_dot_product_attention(q, k, v, mask)
-        else:
-            context, weights = F.scaled_dot_product_attention(q, k, v, attn_mask=mask), None
-        return self.w_o(self._merge(context)), weights
+def split_heads(x: Float[Tensor, "batch length d_model"], n_heads: int) -> Float[Tensor, "batch heads length d_head"]:
+    """Each head gets its own d_model / n_heads features, next to each other in ``x``."""
+    return x.unflatten(-1, (n_heads, -1)).transpose(1, 2)  # by way of (batch, length, heads, d_head)
 
-    def attend_within(
-        self, x: Float[Tensor, "1 tokens d_model"], lengths: list[int]
-    ) -> Float[Tensor, "1 tokens d_model"]:
-        """Self-attention in a row of packed sentences: the first ``lengths[0]`` tokens attend to each other, and so on.
 
-        The same as ``forward`` with ``block_diagonal_mask(lengths)``, without the scores from one sentence to another.
+def merge_heads(x: Float[Tensor, "batch heads length d_head"]) -> Float[Tensor, "batch length d_model"]:
+    """``split_heads`` undone: the heads side by side again."""
+    return x.transpose(1, 2).flatten(2)
 
-        Raises:
-            TypeError: ``x`` is not floating point or of another dtype, or ``lengths`` is not a list of ints.
-            ValueError: ``x`` does not fit, or ``lengths`` do not add up to its tokens.
-        """
-        expect_width("x", x, self.d_model, w_q=self.w_q.weight)
-        if x.dim() != 3 or x.shape[0] != 1:
-            raise ValueError(f"x has shape {tuple(x.shape)}; expected one packed row, (1, tokens, {self.d_model})")
-        expect_lengths(lengths, x.shape[1])
-        q, k, v = (self._split(w(x)).split(lengths, dim=2) for w in (self.w_q, self.w_k, self.w_v))
-        sentences = zip(q, k, v, strict=True)
-        # One call for each: their lengths differ, and with a mask over all of them most scores would be for nothing.
-        context = [self._merge(F.scaled_dot_product_attention(*qkv)) for qkv in sentences if qkv[0].shape[2]]
-        return self.w_o(torch.cat(context, dim=1))
 
-    def _split(self, x: Tensor) -> Tensor:
-        # (batch, length, d_model) -> (batch, length, heads, d_head) -> (batch, heads, length, d_head)
-        return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
+def attend_in_heads(
+    q: Float[Tensor, "batch heads queries d_head"],
+    k: Float[Tensor, "batch heads keys d_head"],
+    v: Float[Tensor, "batch heads keys d_head"],
+    mask: Bool[Tensor, "..."] | None,
+    need_weights: bool,
+    dropout: float = 0.0,
+) -> tuple[Float[Tensor, "batch heads queries d_head"], Float[Tensor, "batch heads queries keys"] | None]:
+    """Attention in all heads at once: by hand if the weights are wanted, else by torch's fused kernel.
 
-    def _merge(self, x: Tensor) -> Tensor:
-        # (batch, heads, length, d_head) -> (batch, length, heads, d_head) -> (batch, length, d_model)
-        return x.transpose(1, 2).flatten(-2)
+    ``dropout`` sets that share of the weights to 0 and divides the others by ``1 - dropout``.
+    """
+    if mask is not None:
+        mask = _mask_for_heads(mask, q, k)
+    if not need_weights:
+        return F.scaled_dot_product_attention(q, k, v, mask, dropout), None
+    context, weights = scaled_dot_product_attention(q, k, v, mask)
+    if dropout:
+        weights = F.dropout(weights, dropout)
+        context = weights @ v
+    return context, weights
 
-    def _mask_for_heads(self, mask: Tensor | None, q: Tensor, k: Tensor) -> Tensor | None:
-        if mask is None:
-            return None
-        batch, heads, queries, keys = *q.shape[:3], k.shape[2]
-        if isinstance(mask, Tensor) and mask.dim() == 4:
-            expect_mask(mask, (batch, heads, queries, keys), q.device)
-            return mask
-        expect_mask(mask, (batch, queries, keys), q.device)
-        return mask[:, None] if mask.dim() == 3 else mask
+
+def _mask_for_heads(mask: Tensor, q: Tensor, k: Tensor) -> Tensor:
+    batch, heads, queries, keys = *q.shape[:3], k.shape[2]
+    if getattr(mask, "ndim", 0) == 4:
+        expect_mask(mask, (batch, heads, queries, keys), q.device)
+        return mask
+    expect_mask(mask, (batch, queries, keys), q.device)
+    mask = mask[(None,) * (2 - mask.dim())]  # torch's kernel wants at least the axes of queries and keys
+    return mask[:, None] if mask.dim() == 3 else mask

@@ -9,11 +9,11 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from course_utils._expect import expect_probability
+from course_utils._expect import INTEGERS, expect_dtype, expect_number
 from course_utils.embeddings import LearnedEmbeddings
 from course_utils.encoder import Encoder, EncoderOutput
 from course_utils.layers import ACTIVATIONS, LayerNorm
-from course_utils.packing import pack, unpack
+from course_utils.masks import for_all_queries
 
 # Where each of our weights lives in a Hugging Face BertModel. {n} is the layer, counted from 0.
 NAME_MAP = {
@@ -57,7 +57,7 @@ class BertOutput(EncoderOutput):
 class Bert(nn.Module):
     """The encoder with BERT's embeddings. The defaults are the sizes of bert-base-uncased.
 
-    BERT also drops attention weights while it trains; this one drops only what the paper drops.
+    ``dropout`` acts where the paper's does, ``attention_dropout`` (by default the same) on the attention weights too.
 
     Raises:
         TypeError, ValueError: as for ``Encoder`` and ``LearnedEmbeddings``.
@@ -65,24 +65,31 @@ class Bert(nn.Module):
 
     def __init__(
         self,
+        *,
         vocab_size: int = 30522,
-        d_model: int = 768,
         n_layers: int = 12,
+        d_model: int = 768,
         n_heads: int = 12,
         d_ff: int = 3072,
         max_length: int = 512,
         n_segments: int = 2,
         dropout: float = 0.1,
+        attention_dropout: float | None = None,
         activation: str = "gelu",
         eps: float = 1e-12,
         with_pooler: bool = False,
     ):
         super().__init__()
-        expect_probability(dropout=dropout)
-        self.embeddings = LearnedEmbeddings(vocab_size, d_model, max_length, n_segments)
+        attention_dropout = dropout if attention_dropout is None else attention_dropout
+        expect_number("attention_dropout", attention_dropout, below=1)
+        tables = {"vocab_size": vocab_size, "max_length": max_length, "n_segments": n_segments}
+        self.embeddings = LearnedEmbeddings(d_model=d_model, **tables)
         self.embeddings_norm = LayerNorm(d_model, eps)
+        stack = {"n_layers": n_layers, "d_model": d_model, "n_heads": n_heads, "d_ff": d_ff}
+        self.encoder = Encoder(**stack, dropout=dropout, activation=activation, eps=eps)
+        for layer in self.encoder.layers:
+            layer.attention.weight_dropout = attention_dropout
         self.dropout = nn.Dropout(dropout)
-        self.encoder = Encoder(n_layers, d_model, n_heads, d_ff, dropout, activation, eps=eps)
         self.pooler = nn.Linear(d_model, d_model) if with_pooler else None
 
     def forward(
@@ -91,39 +98,29 @@ class Bert(nn.Module):
         token_type_ids: Int[Tensor, "batch length"] | None = None,
         attention_mask: Bool[Tensor, "batch length"] | Int[Tensor, "batch length"] | None = None,
         need_weights: bool = False,
-        packed: bool = False,
     ) -> BertOutput:
         """Runs BERT. ``attention_mask`` marks real tokens (True or 1) against padding, as a tokenizer gives it.
 
-        With ``packed`` the encoder spends no time on padding: the real tokens of all rows stand end to end in one, and
-        each hidden state is (1, tokens, d_model), what ``pack`` would make of a padded run's. ``unpack`` brings the
-        tokens back to their places.
-
         Raises:
             TypeError: ids are not integers, or ``attention_mask`` is neither boolean nor integer.
-            ValueError: an id lies outside its table, the sequence is longer than the position table,
-                shapes differ, ``attention_mask`` holds other numbers than 0 and 1, or ``packed`` comes with
-                ``need_weights`` or, before a pooler, with a row that begins with padding.
+            ValueError: an id lies outside its table, the sequence is empty or longer than the position table,
+                shapes differ, or ``attention_mask`` holds other numbers than 0 and 1.
         """
-        x = self.dropout(self.embeddings_norm(self.embeddings(input_ids, token_type_ids)))
-        real = None if attention_mask is None else _boolean_mask(attention_mask, input_ids)
-        if packed:
-            real = torch.ones_like(input_ids, dtype=torch.bool) if real is None else real
-            if self.pooler is not None and not real[:, 0].all():
-                raise ValueError("attention_mask hides the first token of a row, the one that the pooler reads")
-            x, lengths = pack(x, real)
-            out = self.encoder(x, need_weights=need_weights, lengths=lengths)
-        else:
-            out = self.encoder(x, None if real is None else real[:, None, :], need_weights)
-        pooled = None
-        if self.pooler is not None:
-            last = unpack(out.last_hidden_state, real) if packed else out.last_hidden_state
-            pooled = torch.tanh(self.pooler(last[:, 0]))
+        x = self.embed(input_ids, token_type_ids)
+        real = None if attention_mask is None else _boolean(attention_mask)
+        out = self.encoder(x, for_all_queries("attention_mask", real, x), need_weights)
+        pooled = None if self.pooler is None else torch.tanh(self.pooler(out.last_hidden_state[:, 0]))
         return BertOutput(out.last_hidden_state, out.hidden_states, out.attention_weights, pooled)
+
+    def embed(
+        self, input_ids: Int[Tensor, "batch length"], token_type_ids: Int[Tensor, "batch length"] | None = None
+    ) -> Float[Tensor, "batch length d_model"]:
+        """What goes into the encoder."""
+        return self.dropout(self.embeddings_norm(self.embeddings(input_ids, token_type_ids)))
 
     @classmethod
     def from_huggingface(cls, hf_model: nn.Module, copy: bool = True) -> "Bert":
-        """A copy of a transformers ``BertModel``, weight by weight, in its dtype, device and mode.
+        """A copy of a transformers ``BertModel``, weight by weight, in its dtype, device and mode, with its dropout.
 
         Any number of layers and heads, any sizes, with or without a pooler. With ``copy=False`` the two models
         hold the same weights in memory: half as much is needed, and what changes one changes the other.
@@ -149,13 +146,14 @@ class Bert(nn.Module):
         with torch.device("meta"):  # no memory yet: the weights come from hf_model
             bert = cls(
                 vocab_size=config.vocab_size,
-                d_model=config.hidden_size,
                 n_layers=config.num_hidden_layers,
+                d_model=config.hidden_size,
                 n_heads=config.num_attention_heads,
                 d_ff=config.intermediate_size,
                 max_length=config.max_position_embeddings,
                 n_segments=config.type_vocab_size,
                 dropout=config.hidden_dropout_prob,
+                attention_dropout=config.attention_probs_dropout_prob,
                 activation=config.hidden_act,
                 eps=config.layer_norm_eps,
                 with_pooler=hf_model.pooler is not None,
@@ -181,15 +179,8 @@ def _supported_config(hf_model: nn.Module):
     return config
 
 
-def _boolean_mask(attention_mask: Tensor, input_ids: Tensor) -> Tensor:
-    if not isinstance(attention_mask, Tensor) or attention_mask.is_floating_point():
-        came = attention_mask.dtype if isinstance(attention_mask, Tensor) else type(attention_mask).__name__
-        raise TypeError(f"attention_mask must be a boolean or integer tensor, got {came}")
-    if attention_mask.shape != input_ids.shape:
-        raise ValueError(
-            f"attention_mask has shape {tuple(attention_mask.shape)}; expected that of input_ids, "
-            f"{tuple(input_ids.shape)}"
-        )
-    if attention_mask.dtype != torch.bool and not ((attention_mask == 0) | (attention_mask == 1)).all():
+def _boolean(attention_mask: Tensor) -> Tensor:
+    expect_dtype("attention_mask", attention_mask, "a boolean or integer tensor", (torch.bool, *INTEGERS))
+    if not ((attention_mask == 0) | (attention_mask == 1)).all():
         raise ValueError("attention_mask must hold only 0 (padding) and 1 (a token)")
     return attention_mask.bool()

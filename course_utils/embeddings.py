@@ -36,7 +36,7 @@ class LearnedEmbeddings(nn.Module):
         TypeError, ValueError: a size is not a positive int.
     """
 
-    def __init__(self, vocab_size: int, d_model: int, max_length: int, n_segments: int = 2):
+    def __init__(self, *, vocab_size: int, d_model: int, max_length: int, n_segments: int = 2):
         super().__init__()
         expect_positive_int(vocab_size=vocab_size, d_model=d_model, max_length=max_length, n_segments=n_segments)
         self.word = nn.Embedding(vocab_size, d_model)
@@ -50,20 +50,13 @@ class LearnedEmbeddings(nn.Module):
 
         Raises:
             TypeError: ``ids`` or ``segments`` are not integers.
-            ValueError: an id lies outside its table, the sequence is longer than the position table,
+            ValueError: an id lies outside its table, the sequence is empty or longer than the position table,
                 or the shapes differ.
         """
-        expect_ids("input_ids", ids, self.word.num_embeddings)
-        if ids.dim() != 2:
-            raise ValueError(f"input_ids has shape {tuple(ids.shape)}; expected (batch, length)")
-        if ids.shape[1] > self.position.num_embeddings:
-            raise ValueError(
-                f"input_ids is {ids.shape[1]} tokens long; expected at most {self.position.num_embeddings}, "
-                "the length of the position table"
-            )
+        expect_ids("input_ids", ids, self.word.num_embeddings, max_length=self.position.num_embeddings)
         if segments is None:
             segments = torch.zeros_like(ids)
-        expect_ids("token_type_ids", segments, self.segment.num_embeddings)
+        expect_ids("token_type_ids", segments, self.segment.num_embeddings, max_length=self.position.num_embeddings)
         if segments.shape != ids.shape:
             raise ValueError(
                 f"token_type_ids has shape {tuple(segments.shape)}; expected that of input_ids, {tuple(ids.shape)}"

@@ -3,6 +3,7 @@
 The model runs in evaluation mode and without gradients, and is then as it was before.
 """
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,8 +12,8 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from course_utils._expect import expect_positive_int
-from course_utils.decoder import KeyValueCache
+from course_utils._expect import expect_int_from, expect_number
+from course_utils.cache import KeyValueCache, cached_decode
 from course_utils.transformer import Transformer
 
 
@@ -37,10 +38,11 @@ class Generated:
 def greedy_decode(
     model: Transformer,
     source_ids: Int[Tensor, "batch source"],
+    source_mask: Bool[Tensor, "batch source"] | None = None,
+    *,
     bos_id: int,
     eos_id: int,
     max_length: int,
-    source_mask: Bool[Tensor, "batch source"] | None = None,
     use_cache: bool = True,
     need_weights: bool = False,
 ) -> Generated:
@@ -49,9 +51,9 @@ def greedy_decode(
     The ids are the same with and without the cache, unless two tokens are equally probable.
 
     Raises:
-        TypeError: ids are not integers, ``max_length`` is not an int, or ``source_mask`` is not boolean.
+        TypeError: ids, ``bos_id``, ``eos_id`` or ``max_length`` are not integers, or ``source_mask`` is not boolean.
         ValueError: as for ``Transformer.encode``; ``bos_id`` or ``eos_id`` lies outside the target vocabulary, or
-            ``max_length`` outside 1..``model.max_length``.
+            ``max_length`` outside 1..``model.max_length``; or the decoder is not causal, and the cache is used.
     """
     _expect_search(model, bos_id, eos_id, max_length)
     with _evaluating(model):
@@ -77,12 +79,13 @@ def greedy_decode(
 def beam_search(
     model: Transformer,
     source_ids: Int[Tensor, "batch source"],
+    source_mask: Bool[Tensor, "batch source"] | None = None,
+    *,
     bos_id: int,
     eos_id: int,
     max_length: int,
     beam_size: int = 4,
     length_penalty: float = 0.6,
-    source_mask: Bool[Tensor, "batch source"] | None = None,
     use_cache: bool = True,
     need_weights: bool = False,
 ) -> Generated:
@@ -98,12 +101,11 @@ def beam_search(
 
     Raises:
         TypeError, ValueError: as for ``greedy_decode``; ``beam_size`` is not a positive int, or ``length_penalty`` is
-            negative.
+            negative or infinite.
     """
     _expect_search(model, bos_id, eos_id, max_length)
-    expect_positive_int(beam_size=beam_size)
-    if not length_penalty >= 0:
-        raise ValueError(f"length_penalty must be at least 0, got {length_penalty}")
+    expect_int_from("beam_size", beam_size, 1)
+    expect_number("length_penalty", length_penalty, below=math.inf)
 
     def penalty(length: Float[Tensor, "*shape"] | int) -> Float[Tensor, "*shape"] | float:
         return ((5 + length) / 6) ** length_penalty
@@ -161,8 +163,13 @@ class _NextToken:
         self.cache = KeyValueCache(len(model.decoder.layers), max_length) if cached else None
 
     def __call__(self, ids: Tensor) -> Tensor:
-        new = ids if self.cache is None else ids[:, -1:]  # the cache has seen the others
-        scores, _ = self.model.decode(new, self.memory, self.source_mask, cache=self.cache)
+        model, mask = self.model, self.source_mask
+        if self.cache is None:
+            scores, _ = model.decode(ids, self.memory, source_mask=mask)
+        else:  # it has seen all but the newest
+            x = model.embed("target_ids", ids[:, -1:], model.target_embedding, start=self.cache.length)
+            out = cached_decode(model.decoder, self.cache, x, self.memory, source_mask=mask)
+            scores = model.output(out.last_hidden_state)
         return scores[:, -1].log_softmax(dim=-1)
 
     def reorder(self, rows: Tensor) -> None:
@@ -171,10 +178,11 @@ class _NextToken:
 
 
 def _weights(model: Transformer, ids: Tensor, memory: Tensor, source_mask: Tensor | None, need_weights: bool) -> tuple:
-    # One pass over the finished target gives the weights of every step: no token sees a later one.
+    # A second pass, over the finished target. No token sees a later one, so its row t is what step t saw; and the steps
+    # need not keep the weights of beams that were dropped later.
     if not need_weights:
         return None, None
-    out = model.decode(ids[:, :-1], memory, source_mask, need_weights=True)[1]
+    out = model.decode(ids[:, :-1], memory, source_mask=source_mask, need_weights=True)[1]
     return out.self_attention_weights, out.cross_attention_weights
 
 
@@ -191,9 +199,6 @@ def _evaluating(model: Transformer) -> Iterator[None]:
 
 def _expect_search(model: Transformer, bos_id: int, eos_id: int, max_length: int) -> None:
     vocab_size = model.output.out_features
-    for name, number in (("bos_id", bos_id), ("eos_id", eos_id)):
-        if not 0 <= number < vocab_size:
-            raise ValueError(f"{name} must lie in the target vocabulary, 0..{vocab_size - 1}, got {number}")
-    expect_positive_int(max_length=max_length)
-    if max_length > model.max_length:
-        raise ValueError(f"max_length is {max_length}; expected at most {model.max_length}, the length of positions")
+    expect_int_from("bos_id", bos_id, 0, below=vocab_size)
+    expect_int_from("eos_id", eos_id, 0, below=vocab_size)
+    expect_int_from("max_length", max_length, 1, below=model.max_length + 1)

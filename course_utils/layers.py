@@ -7,10 +7,9 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from course_utils._expect import expect_positive_int, expect_width
+from course_utils._expect import expect_float, expect_positive_int, expect_width
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"relu": F.relu, "gelu": F.gelu}
-_OVERWRITING = {"relu": F.relu_, "gelu": torch.ops.aten.gelu_}  # the same, written over their input
 
 
 def layer_norm(
@@ -23,9 +22,14 @@ def layer_norm(
 
     Raises:
         TypeError: ``x`` is not floating point, or dtypes differ.
-        ValueError: the last axis of ``x`` does not fit ``gain``, or tensors lie on different devices.
+        ValueError: gain and bias are not (d_model,), the last axis of ``x``, or tensors lie on different devices.
     """
-    expect_width("x", x, gain.shape[-1], gain=gain, bias=bias)
+    expect_float(x=x, gain=gain, bias=bias)
+    if not gain.shape == bias.shape == x.shape[-1:] or x.dim() == 0:
+        raise ValueError(
+            f"gain has shape {tuple(gain.shape)}, bias {tuple(bias.shape)} and x {tuple(x.shape)}; "
+            "expected one gain and one bias for each number of x's last axis"
+        )
     mean = x.mean(dim=-1, keepdim=True)
     variance = x.var(dim=-1, keepdim=True, unbiased=False)
     return gain * (x - mean) / torch.sqrt(variance + eps) + bias
@@ -49,7 +53,7 @@ class LayerNorm(nn.Module):
 
     def forward(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
         """Same shape out. Raises ValueError or TypeError if ``x`` does not fit."""
-        expect_width("x", x, self.gain.shape[0], gain=self.gain)
+        expect_width(x, self.gain.shape[0], gain=self.gain)
         return F.layer_norm(x, self.gain.shape, self.gain, self.bias, self.eps)
 
 
@@ -65,7 +69,7 @@ class FeedForward(nn.Module):
     def __init__(self, d_model: int, d_ff: int, activation: str = "relu"):
         super().__init__()
         expect_positive_int(d_model=d_model, d_ff=d_ff)
-        if activation not in ACTIVATIONS:
+        if activation not in list(ACTIVATIONS):
             raise ValueError(f"activation must be one of {sorted(ACTIVATIONS)}, got {activation!r}")
         self.w_1 = nn.Linear(d_model, d_ff)
         self.w_2 = nn.Linear(d_ff, d_model)
@@ -73,11 +77,8 @@ class FeedForward(nn.Module):
 
     def forward(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
         """Same shape out. Raises ValueError or TypeError if ``x`` does not fit."""
-        expect_width("x", x, self.w_1.in_features, w_1=self.w_1.weight)
-        hidden, activate = self.w_1(x), ACTIVATIONS[self.activation]
-        if not hidden.requires_grad:  # nobody needs it again: the layer's widest tensor is written once, not twice
-            activate = _OVERWRITING.get(self.activation, activate)
-        return self.w_2(activate(hidden))
+        expect_width(x, self.w_1.in_features, w_1=self.w_1.weight)
+        return self.w_2(_activate(self.activation, self.w_1(x)))
 
 
 def post_norm(x: Tensor, sublayer: Callable[[Tensor], Tensor], norm: Callable[[Tensor], Tensor]) -> Tensor:
@@ -88,3 +89,26 @@ def post_norm(x: Tensor, sublayer: Callable[[Tensor], Tensor], norm: Callable[[T
 def pre_norm(x: Tensor, sublayer: Callable[[Tensor], Tensor], norm: Callable[[Tensor], Tensor]) -> Tensor:
     """x + Sublayer(LayerNorm(x)): the residual path stays free of norms. Source: Xiong et al. 2020, figure 1b."""
     return x + sublayer(norm(x))
+
+
+class AttentionSublayer:
+    """Attention as ``post_norm`` and ``pre_norm`` want it, a function of one tensor; its weights stay here.
+
+    ``attend`` returns ``(output, weights)``. Dropout acts on the output, before it is added (Vaswani et al. 2017,
+    section 5.4).
+    """
+
+    def __init__(self, attend: Callable[[Tensor], tuple[Tensor, Tensor | None]], dropout: nn.Dropout):
+        self.attend, self.dropout, self.weights = attend, dropout, None
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """The output alone."""
+        output, self.weights = self.attend(x)
+        return self.dropout(output)
+
+
+def _activate(name: str, hidden: Tensor) -> Tensor:
+    # Written over its input if no gradient needs that again: a layer's widest tensor is then written once, not twice.
+    overwriting = {"relu": F.relu_, "gelu": torch.ops.aten.gelu_}
+    known = ACTIVATIONS if hidden.requires_grad else ACTIVATIONS | overwriting
+    return known[name](hidden)

@@ -7,9 +7,8 @@ import torch
 import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
-from transformers import BertConfig, BertForMaskedLM
 
-from course_utils.bert import NAME_MAP, Bert
+from course_utils.bert import Bert
 from course_utils.layers import ACTIVATIONS, LayerNorm
 
 NOT_ASKED = -100  # the label of a token that need not be guessed: F.cross_entropy leaves it out
@@ -27,6 +26,7 @@ HEAD_MAP = {
 def mask_tokens(
     ids: Int[Tensor, "batch length"],
     special: Bool[Tensor, "batch length"],
+    *,
     mask_id: int,
     vocab_size: int,
     generator: torch.Generator | None = None,
@@ -46,12 +46,8 @@ def mask_tokens(
         raise TypeError(f"special must be a boolean tensor, got {special.dtype}")
     if special.shape != ids.shape:
         raise ValueError(f"special has shape {tuple(special.shape)}; expected that of ids, {tuple(ids.shape)}")
-
-    def chance() -> Tensor:
-        return torch.rand(ids.shape, generator=generator)
-
-    chosen = ~special & (chance() < share)
-    what = chance()
+    chosen = ~special & (torch.rand(ids.shape, generator=generator) < share)
+    what = torch.rand(ids.shape, generator=generator)
     inputs = torch.where(chosen & (what < 0.8), mask_id, ids)
     random_words = torch.randint(0, vocab_size, ids.shape, generator=generator, dtype=ids.dtype)
     inputs = torch.where(chosen & (what >= 0.9), random_words, inputs)
@@ -62,7 +58,7 @@ class MaskedLanguageModel(nn.Module):
     """``Bert``, and for each token a score for each word: a dense layer, the encoder's activation, a norm, and the
     word vectors again.
 
-    New weights are drawn as BERT's: normal, standard deviation 0.02, biases 0.
+    ``bert`` keeps its weights. ``draw_weights`` makes the whole a model to be trained from nothing.
     """
 
     def __init__(self, bert: Bert):
@@ -72,11 +68,6 @@ class MaskedLanguageModel(nn.Module):
         self.dense = nn.Linear(d_model, d_model)
         self.norm = LayerNorm(d_model, bert.embeddings_norm.eps)
         self.bias = nn.Parameter(torch.zeros(vocab_size))
-        for module in self.modules():
-            if isinstance(module, nn.Linear | nn.Embedding):
-                nn.init.normal_(module.weight, std=0.02)
-            if isinstance(module, nn.Linear):
-                nn.init.zeros_(module.bias)
 
     def scores(self, hidden: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch vocab_size"]:
         """The head alone: hidden states in, a score for each word out."""
@@ -101,46 +92,27 @@ class MaskedLanguageModel(nn.Module):
         scores, wanted = self.scores(hidden[asked]), labels[asked]
         return F.cross_entropy(scores, wanted), (scores.argmax(-1) == wanted).float().mean()
 
+    @classmethod
+    def from_huggingface(cls, hf_model: nn.Module) -> "MaskedLanguageModel":
+        """A copy of a transformers ``BertForMaskedLM``, weight by weight, in its dtype, device and mode.
 
-def to_huggingface(model: MaskedLanguageModel, pad_id: int = 0) -> BertForMaskedLM:
-    """A copy as transformers' own class: same hidden states, same scores, ready for ``save_pretrained``."""
-    bert = model.bert
-    layer = bert.encoder.layers[0]
-    config = BertConfig(
-        vocab_size=bert.embeddings.word.num_embeddings,
-        hidden_size=bert.embeddings.word.embedding_dim,
-        num_hidden_layers=len(bert.encoder.layers),
-        num_attention_heads=layer.attention.n_heads,
-        intermediate_size=layer.feed_forward.w_1.out_features,
-        max_position_embeddings=bert.embeddings.position.num_embeddings,
-        type_vocab_size=bert.embeddings.segment.num_embeddings,
-        hidden_act=layer.feed_forward.activation,
-        hidden_dropout_prob=bert.dropout.p,
-        attention_probs_dropout_prob=0.0,
-        layer_norm_eps=bert.embeddings_norm.eps,
-        pad_token_id=pad_id,
-        tie_word_embeddings=True,
-    )
-    weights = {theirs: model.state_dict()[ours] for ours, theirs in HEAD_MAP.items()}
-    for ours, theirs in NAME_MAP.items():
-        for n in range(config.num_hidden_layers if "{n}" in ours else 1):
-            if not ours.startswith("pooler"):
-                weights[f"bert.{theirs.format(n=n)}"] = bert.state_dict()[ours.format(n=n)]
-    hf_model = BertForMaskedLM(config).to(dtype=model.bias.dtype)
-    report = hf_model.load_state_dict(weights, strict=False)
-    tied = {"cls.predictions.decoder.weight", "cls.predictions.decoder.bias"}
-    if report.unexpected_keys or set(report.missing_keys) - tied:
-        raise ValueError(f"BertForMaskedLM expects other weights: {report}")
-    hf_model.tie_weights()
-    return hf_model.eval()
+        Raises:
+            TypeError: ``hf_model`` is not a BertForMaskedLM.
+            ValueError: as for ``Bert.from_huggingface``.
+        """
+        weights = getattr(hf_model, "state_dict", dict)()
+        if not hasattr(hf_model, "bert") or not set(HEAD_MAP.values()) <= set(weights):
+            raise TypeError(f"hf_model must be a transformers BertForMaskedLM, got {type(hf_model).__name__}")
+        model = cls(Bert.from_huggingface(hf_model.bert)).to(weights[HEAD_MAP["bias"]])
+        model.load_state_dict({ours: weights[theirs] for ours, theirs in HEAD_MAP.items()}, strict=False)
+        return model.train(hf_model.training)
 
 
-def from_huggingface(hf_model: BertForMaskedLM) -> MaskedLanguageModel:
-    """Our model with the weights of a ``BertForMaskedLM``. Raises TypeError if it is something else."""
-    if not isinstance(hf_model, BertForMaskedLM):
-        raise TypeError(f"hf_model must be a transformers BertForMaskedLM, got {type(hf_model).__name__}")
-    weights = hf_model.state_dict()
-    model = MaskedLanguageModel(Bert.from_huggingface(hf_model.bert)).to(weights["cls.predictions.bias"].dtype)
-    model.load_state_dict({ours: weights[theirs] for ours, theirs in HEAD_MAP.items()}, strict=False)
-    model.bert.load_state_dict(Bert.from_huggingface(hf_model.bert).state_dict())  # the first line drew new ones
-    return model.train(hf_model.training)
+def draw_weights(model: MaskedLanguageModel) -> MaskedLanguageModel:
+    """Draws all weights anew as BERT's are, and returns the model: normal, standard deviation 0.02, biases 0."""
+    for module in model.modules():
+        if isinstance(module, nn.Linear | nn.Embedding):
+            nn.init.normal_(module.weight, std=0.02)
+        if isinstance(module, nn.Linear):
+            nn.init.zeros_(module.bias)
+    return model

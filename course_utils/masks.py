@@ -1,10 +1,10 @@
 """Masks: who may look at whom. Boolean, and True means "may attend"."""
 
 import torch
-from jaxtyping import Bool, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from course_utils._expect import expect_positive_int
+from course_utils._expect import INTEGERS, expect_dtype, expect_padding_mask, expect_positive_int
 
 
 def causal_mask(length: int, device: torch.device | str | None = None) -> Bool[Tensor, "length length"]:
@@ -22,18 +22,32 @@ def causal_mask(length: int, device: torch.device | str | None = None) -> Bool[T
 def padding_mask(lengths: Int[Tensor, "batch"], max_length: int) -> Bool[Tensor, "batch {max_length}"]:
     """True where a token is real: the first ``lengths[i]`` positions of row i.
 
-    As a mask for attention it needs an axis for the queries: ``padding_mask(...)[:, None, :]``.
+    The stacks (``Encoder``, ``Decoder``, ``Bert``, ``Transformer``) take it as it is. Attention itself, and a single
+    layer, wants an axis for the queries: ``padding_mask(...)[:, None, :]``.
 
     Raises:
         TypeError: ``lengths`` is not an integer tensor, or ``max_length`` not an int.
         ValueError: ``lengths`` is not 1-D, or a length lies outside 0..max_length.
     """
     expect_positive_int(max_length=max_length)
-    if not isinstance(lengths, Tensor) or lengths.is_floating_point() or lengths.dtype == torch.bool:
-        came = lengths.dtype if isinstance(lengths, Tensor) else type(lengths).__name__
-        raise TypeError(f"lengths must be an integer tensor, got {came}")
+    expect_dtype("lengths", lengths, "an integer tensor", INTEGERS)
     if lengths.dim() != 1:
         raise ValueError(f"lengths has shape {tuple(lengths.shape)}; expected one axis, (batch,)")
-    if lengths.numel() and (lengths.min() < 0 or lengths.max() > max_length):
+    lengths = lengths.long()  # max_length may not fit into a smaller type
+    if ((lengths < 0) | (lengths > max_length)).any():
         raise ValueError(f"lengths must lie in 0..max_length={max_length}, got {lengths.tolist()}")
     return torch.arange(max_length, device=lengths.device) < lengths[:, None]
+
+
+def for_all_queries(
+    name: str, mask: Bool[Tensor, "batch length"] | None, x: Float[Tensor, "batch length d_model"]
+) -> Bool[Tensor, "batch 1 length"] | None:
+    """The padding mask of ``x`` as a mask for attention to ``x``, the same for every query; None stays None.
+
+    Raises:
+        TypeError, ValueError: the mask, called ``name`` in the message, is not boolean or not (batch, length).
+    """
+    if mask is None:
+        return None
+    expect_padding_mask(name, mask, x.shape[:2])
+    return mask[:, None, :]

@@ -8,17 +8,18 @@ import math
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from course_utils._expect import expect_ids, expect_padding_mask, expect_positive_int
-from course_utils.decoder import Decoder, DecoderOutput, KeyValueCache
+from course_utils._expect import expect_ids, expect_positive_int
+from course_utils.decoder import Decoder, DecoderOutput
 from course_utils.embeddings import sinusoidal_positions
 from course_utils.encoder import Encoder, EncoderOutput
+from course_utils.masks import for_all_queries
 
 
 class Transformer(nn.Module):
     """From a source and the target so far to a score for each possible next token.
 
-    ``target_vocab_size`` defaults to that of the source. ``share_embeddings`` uses one table for both languages,
-    ``tie_output`` the target's table also for the scores (section 3.4); the last map has no bias.
+    ``target_vocab_size`` defaults to that of the source. ``tie_output`` uses the target's table also for the scores
+    (section 3.4); the last map has no bias.
 
     Matrices are drawn as Glorot and Bengio 2010 propose (Xavier, uniform), biases are 0. Embeddings are drawn with
     standard deviation 1/sqrt(d_model): times sqrt(d_model) they have the size of the positions added to them, whatever
@@ -26,39 +27,35 @@ class Transformer(nn.Module):
 
     Raises:
         TypeError, ValueError: a size is not a positive int, ``d_model`` is odd or no multiple of ``n_heads``,
-            ``dropout`` lies outside [0, 1), the activation is unknown, or shared vocabularies differ in size.
+            ``dropout`` lies outside [0, 1), or the activation is unknown.
     """
 
     def __init__(
         self,
+        *,
         source_vocab_size: int,
         target_vocab_size: int | None = None,
+        n_layers: int = 6,
         d_model: int = 512,
         n_heads: int = 8,
-        n_layers: int = 6,
         d_ff: int = 2048,
         max_length: int = 512,
         dropout: float = 0.1,
         activation: str = "relu",
         norm_first: bool = False,
-        share_embeddings: bool = False,
         tie_output: bool = False,
     ):
         super().__init__()
         target_vocab_size = source_vocab_size if target_vocab_size is None else target_vocab_size
         expect_positive_int(source_vocab_size=source_vocab_size, target_vocab_size=target_vocab_size)
-        if share_embeddings and source_vocab_size != target_vocab_size:
-            raise ValueError(
-                f"share_embeddings needs one vocabulary, got source_vocab_size={source_vocab_size} "
-                f"and target_vocab_size={target_vocab_size}"
-            )
         # Not in the state dict: the table is a formula.
         self.register_buffer("positions", sinusoidal_positions(max_length, d_model), persistent=False)
         self.source_embedding = nn.Embedding(source_vocab_size, d_model)
-        self.target_embedding = self.source_embedding if share_embeddings else nn.Embedding(target_vocab_size, d_model)
+        self.target_embedding = nn.Embedding(target_vocab_size, d_model)
+        stack = {"n_layers": n_layers, "d_model": d_model, "n_heads": n_heads, "d_ff": d_ff}
+        stack |= {"dropout": dropout, "activation": activation, "norm_first": norm_first}
+        self.encoder, self.decoder = Encoder(**stack), Decoder(**stack)
         self.dropout = nn.Dropout(dropout)
-        self.encoder = Encoder(n_layers, d_model, n_heads, d_ff, dropout, activation, norm_first)
-        self.decoder = Decoder(n_layers, d_model, n_heads, d_ff, dropout, activation, norm_first)
         self.output = nn.Linear(d_model, target_vocab_size, bias=False)
         for module in self.modules():
             if isinstance(module, nn.Linear):
@@ -85,32 +82,27 @@ class Transformer(nn.Module):
             ValueError: an id lies outside the vocabulary, the source is empty or longer than ``max_length``, or the
                 mask has another shape.
         """
-        x = self._embed("source_ids", source_ids, self.source_embedding)
-        if source_mask is not None:
-            expect_padding_mask("source_mask", source_mask, source_ids.shape)
-            source_mask = source_mask[:, None, :]
-        return self.encoder(x, source_mask)
+        x = self.embed("source_ids", source_ids, self.source_embedding)
+        return self.encoder(x, for_all_queries("source_mask", source_mask, x))
 
     def decode(
         self,
         target_ids: Int[Tensor, "batch target"],
         memory: Float[Tensor, "batch source d_model"],
+        *,
+        target_mask: Bool[Tensor, "batch target"] | None = None,
         source_mask: Bool[Tensor, "batch source"] | None = None,
-        target_mask: Bool[Tensor, "batch target_so_far"] | None = None,
         need_weights: bool = False,
-        cache: KeyValueCache | None = None,
-        causal: bool = True,
     ) -> tuple[Float[Tensor, "batch target target_vocab"], DecoderOutput]:
         """Returns ``(scores, decoder_output)``; the scores at position i are for the token at i + 1.
 
-        ``memory`` is the encoder's last hidden state. With a ``cache``, ``target_ids`` holds only the tokens that are
-        new; they stand where the cache ends. The other arguments, and the errors raised, are those of ``Decoder``.
+        ``memory`` is the encoder's last hidden state. The masks, and the errors raised, are those of ``Decoder``.
 
         Raises:
             TypeError, ValueError: also as for ``encode``, with ``target_ids``.
         """
-        x = self._embed("target_ids", target_ids, self.target_embedding, 0 if cache is None else cache.length)
-        out = self.decoder(x, memory, target_mask, source_mask, need_weights, cache, causal)
+        x = self.embed("target_ids", target_ids, self.target_embedding)
+        out = self.decoder(x, memory, target_mask=target_mask, source_mask=source_mask, need_weights=need_weights)
         return self.output(out.last_hidden_state), out
 
     def forward(
@@ -125,16 +117,15 @@ class Transformer(nn.Module):
         To learn from it, ``target_ids`` starts with the start symbol and lacks the last token: "shifted right".
         """
         memory = self.encode(source_ids, source_mask).last_hidden_state
-        return self.decode(target_ids, memory, source_mask, target_mask)[0]
+        return self.decode(target_ids, memory, target_mask=target_mask, source_mask=source_mask)[0]
 
-    def _embed(self, name: str, ids: Tensor, embedding: nn.Embedding, start: int = 0) -> Tensor:
-        expect_ids(name, ids, embedding.num_embeddings)
-        if ids.dim() != 2 or 0 in ids.shape:
-            raise ValueError(f"{name} has shape {tuple(ids.shape)}; expected (batch, length), nothing empty")
-        end = start + ids.shape[1]
-        if end > self.max_length:
-            raise ValueError(
-                f"{name} is {end} tokens long; expected at most {self.max_length}, the length of positions"
-            )
-        x = embedding(ids) * math.sqrt(embedding.embedding_dim) + self.positions[start:end]
+    def embed(
+        self, name: str, ids: Int[Tensor, "batch length"], table: nn.Embedding, start: int = 0
+    ) -> Float[Tensor, "batch length d_model"]:
+        """What goes into a stack: the rows of ``table``, times sqrt(d_model), and the positions from ``start`` on.
+
+        ``name`` is what an error calls the ids.
+        """
+        expect_ids(name, ids, table.num_embeddings, self.max_length, start)
+        x = table(ids) * math.sqrt(table.embedding_dim) + self.positions[start : start + ids.shape[1]]
         return self.dropout(x)

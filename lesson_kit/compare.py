@@ -151,7 +151,7 @@ def _difference(place: str, ours: Tensor, theirs: Tensor, tolerance: float) -> D
 
 def _compare_substeps(bert: Bert, hf_model: "BertModel", inputs: Mapping, tolerance: float) -> Iterator[Difference]:
     ours, theirs = {}, {}
-    with torch.no_grad(), _eager(hf_model):
+    with torch.no_grad(), eager_attention(hf_model):
         with _recording(bert.embeddings_norm, bert.encoder.layers, 0, ours):
             bert(**inputs, need_weights=True)
         with _recording(hf_model.embeddings.LayerNorm, hf_model.encoder.layer, 1, theirs):
@@ -192,7 +192,12 @@ def _recording(embeddings_norm: nn.Module, layers: nn.ModuleList, side: int, rec
 
 
 class _SoftmaxRecorder(TorchFunctionMode):
-    """Reads the scores and the weights of each layer where they are made: one softmax in each."""
+    """Reads the scores and the weights of each layer where they are made: one softmax in each.
+
+    The n-th softmax is taken for layer n's. A model with one more of them, in the embeddings or twice in a layer, would
+    shift all that follow, and a fused attention, which calls none, would leave them out. Both models run by hand here
+    (``need_weights``, eager), and ``BertModel`` has no other.
+    """
 
     def __init__(self, record: dict[str, Tensor]):
         super().__init__()
@@ -208,7 +213,8 @@ class _SoftmaxRecorder(TorchFunctionMode):
 
 
 @contextmanager
-def _eager(hf_model: "BertModel") -> Iterator[None]:
+def eager_attention(hf_model: "BertModel") -> Iterator[None]:
+    """transformers' by-hand attention for a moment: its fused ones give no weights."""
     before = hf_model.config._attn_implementation
     hf_model.set_attn_implementation("eager")
     try:

@@ -4,6 +4,7 @@ import difflib
 import json
 import re
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -15,7 +16,7 @@ from course_utils._expect import expect_positive_int
 from course_utils.generation import Generated, beam_search, greedy_decode
 from course_utils.transformer import Transformer
 from lesson_kit.data import data_path
-from lesson_kit.languages.pairs.vocabulary import BOS, EOS, SPECIAL, Vocabulary
+from lesson_kit.languages.pairs.vocabulary import BOS, EOS, SPECIAL_TOKENS, Vocabulary
 
 COURSE_TRANSLATOR = "translator"  # trained by lesson 14, shipped in data/
 LONGEST = 40  # characters of a translation
@@ -87,27 +88,22 @@ class Translator:
     def search(
         self,
         source: Tensor,
-        source_mask: Tensor | None,
+        source_mask: Tensor | None = None,
         beam_size: int = 1,
         length_penalty: float = 0.6,
         need_weights: bool = False,
     ) -> Generated:
-        """Translates a batch of ids: greedily, or with a beam."""
-        bos, eos = self.chinese.id[BOS], self.chinese.id[EOS]
-        longest = min(LONGEST, self.model.max_length)
-        if beam_size == 1:
-            return greedy_decode(
-                self.model, source, bos, eos, longest, source_mask=source_mask, need_weights=need_weights
-            )
-        return beam_search(
+        """A batch of sources, as ids. Other arguments as for a call."""
+        search = greedy_decode
+        if beam_size != 1:
+            search = partial(beam_search, beam_size=beam_size, length_penalty=length_penalty)
+        return search(
             self.model,
             source,
-            bos,
-            eos,
-            longest,
-            beam_size,
-            length_penalty,
-            source_mask=source_mask,
+            source_mask,
+            bos_id=self.chinese.id[BOS],
+            eos_id=self.chinese.id[EOS],
+            max_length=min(LONGEST, self.model.max_length),
             need_weights=need_weights,
         )
 
@@ -125,9 +121,9 @@ class Translator:
             raise ValueError(f"text must hold at least one English word, got {text!r}")
         if len(words) + 1 > self.model.max_length:
             raise ValueError(f"text is {len(words)} words long; expected at most {self.model.max_length - 1}")
-        known = [word for word in self.english.tokens if word not in SPECIAL]
+        known = [word for word in self.english.tokens if word not in SPECIAL_TOKENS]
         for word in words:
-            if word not in self.english or word in SPECIAL:
+            if word not in self.english or word in SPECIAL_TOKENS:
                 near = difflib.get_close_matches(word, known, n=NEAR, cutoff=0.6)
                 hint = f"; near to it are {', '.join(map(repr, near))}" if near else ""
                 raise ValueError(

@@ -60,6 +60,19 @@ def lesson(name: str) -> str:
     return PLACES[name][0][:2]
 
 
+def next_exercise(name: str) -> str:
+    """What comes after the exercise, in a sentence; "" for one of no lesson."""
+    names = list(PLACES)
+    if name not in names:
+        return ""
+    after = names[names.index(name) + 1 : names.index(name) + 2]
+    if not after:
+        return "That was the last exercise of the course."
+    number, title = lesson(after[0]), TITLES[lesson(after[0])]
+    there = "" if number == lesson(name) else f", in lesson {number}, {title}"
+    return f"Next exercise: `{after[0]}`{there}."
+
+
 def link(notebook: str, heading: str) -> str:
     """What leads from one lesson to a heading of another, as JupyterLab names its headings."""
     return f"{notebook}#{quote(heading.replace(' ', '-'), safe=':,')}"

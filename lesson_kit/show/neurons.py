@@ -7,6 +7,7 @@ import torch
 from course_utils.bert import NAME_MAP, Bert
 from course_utils.layers import ACTIVATIONS
 from lesson_kit.colours import FRAME
+from lesson_kit.compare import eager_attention
 from lesson_kit.show.attention_views import GET_ATTENTIONS, expect_index
 from lesson_kit.show.bertviz_view import View, layers_that_fit, left_out, offline, rounded
 from lesson_kit.show.figures import subplots
@@ -151,20 +152,17 @@ def _attend(weights, n_heads: int, activation, eps: float, ids, segments) -> lis
 
 @torch.no_grad()
 def _attentions(model, ids, segments):
-    """The model's own attention weights. transformers' fused attentions give none, so it is eager for this moment."""
+    """The model's own attention weights."""
     ids, segments = (x.to(next(model.parameters()).device) for x in (ids, segments))
-    training, ours = model.training, isinstance(model, Bert)
-    before = None if ours else model.config._attn_implementation
+    training = model.training
     try:
         model.eval()
-        if ours:
+        if isinstance(model, Bert):
             return model(ids, segments, need_weights=True).attention_weights
-        model.set_attn_implementation("eager")
-        return model(input_ids=ids, token_type_ids=segments, output_attentions=True).attentions
+        with eager_attention(model):
+            return model(input_ids=ids, token_type_ids=segments, output_attentions=True).attentions
     finally:
         model.train(training)
-        if not ours:
-            model.set_attn_implementation(before)
 
 
 def _expect_agreement(bertviz, attentions) -> None:

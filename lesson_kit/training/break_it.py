@@ -3,11 +3,6 @@
 ``break_model(model, "scale")`` changes this one model, for training and use; there is no way back but a new model.
 """
 
-import sys
-from collections.abc import Callable
-
-from torch import nn
-
 from course_utils.attention import MultiHeadAttention
 from course_utils.decoder import DecoderLayer
 from course_utils.encoder import EncoderLayer
@@ -16,20 +11,14 @@ from course_utils.transformer import Transformer
 
 def _no_scale(model: Transformer) -> None:
     """Scores are not divided by sqrt(d_head): queries come sqrt(d_head) times as long."""
-    for module in model.modules():
-        if isinstance(module, MultiHeadAttention):
-            root = (module.w_q.out_features // module.n_heads) ** 0.5
-            module.w_q.register_forward_hook(lambda _module, _inputs, query, root=root: query * root)
+    for attention in (module for module in model.modules() if isinstance(module, MultiHeadAttention)):
+        root = (attention.w_q.out_features // attention.n_heads) ** 0.5
+        attention.w_q.register_forward_hook(lambda _module, _inputs, query, root=root: query * root)
 
 
 def _no_mask(model: Transformer) -> None:
     """The decoder sees the whole target, later characters too. Decode with ``use_cache=False`` then."""
-
-    def without(_module: nn.Module, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
-        names = ("x", "memory", "target_mask", "memory_mask", "need_weights", "cache", "causal")
-        return (), dict(zip(names, args, strict=False)) | kwargs | {"causal": False}
-
-    model.decoder.register_forward_pre_hook(without, with_kwargs=True)
+    model.decoder.causal = False
 
 
 def _no_positions(model: Transformer) -> None:
@@ -39,28 +28,8 @@ def _no_positions(model: Transformer) -> None:
 
 def _no_residual(model: Transformer) -> None:
     """Each sublayer's output replaces its input: norm(sublayer(x)) instead of norm(x + sublayer(x))."""
-
-    def alone(x, sublayer: Callable, norm: nn.Module):
-        return norm(sublayer(x))
-
-    for layer in model.modules():
-        if isinstance(layer, EncoderLayer | DecoderLayer):
-            layer.forward = _with_wiring(layer, alone)
-
-
-def _with_wiring(layer: nn.Module, wiring: Callable) -> Callable:
-    """The layer's own ``forward``, with another function where its module says ``post_norm`` or ``pre_norm``."""
-    module, forward = sys.modules[type(layer).__module__], layer.forward
-
-    def rewired(*args, **kwargs):
-        before = module.post_norm, module.pre_norm
-        module.post_norm = module.pre_norm = wiring
-        try:
-            return forward(*args, **kwargs)
-        finally:
-            module.post_norm, module.pre_norm = before
-
-    return rewired
+    for layer in (module for module in model.modules() if isinstance(module, EncoderLayer | DecoderLayer)):
+        layer.add_and_norm = lambda x, sublayer, norm: norm(sublayer(x))
 
 
 _BREAKS = {"scale": _no_scale, "mask": _no_mask, "positions": _no_positions, "residual": _no_residual}

@@ -1,8 +1,9 @@
-"""What all trainings of the course share: steps, log, checkpoints that survive an interruption, command line."""
+"""What all trainings of the course share: settings, batches, steps and their log, an interrupt, the command line."""
 
 import argparse
 import csv
 import json
+import math
 import os
 import signal
 import threading
@@ -11,112 +12,195 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, fields
 from pathlib import Path
+from random import Random
+from typing import TypeVar
 
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
+import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
 from tqdm import tqdm
 
+from lesson_kit.training.checkpoint import expect_writable, load_checkpoint, save_checkpoint, try_to_write
+
+BLOCK = 8  # so many batches are sorted by length together: less padding
 LOG_COLUMNS = ["step", "loss", "accuracy", "learning_rate", "seconds"]
 
-
-def linear_schedule(step: int, peak: float, warm_up: int, steps: int) -> float:
-    """Rises in a straight line during the warm-up, then falls in one to 0 at the last step. Steps count from 0."""
-    rising = (step + 1) / warm_up
-    falling = (steps - step) / max(1, steps - warm_up)
-    return peak * min(1.0, rising, falling)
+Row, Batch = TypeVar("Row"), TypeVar("Batch")
 
 
-def set_learning_rate(optimizer: Optimizer, rate: float) -> None:
-    """The rate of the next step."""
-    for group in optimizer.param_groups:
-        group["lr"] = rate
-
-
-def save_checkpoint(path: Path, model: nn.Module, optimizer: Optimizer, about: dict, extra: dict[str, Tensor]) -> None:
-    """Writes everything needed to go on. The old checkpoint stays whole until the new one is complete.
-
-    ``about`` is written as JSON, ``extra`` are more tensors.
-    """
-    shared: set[int] = set()  # a table that two layers share is written once
-    tensors = {}
-    for name, weight in model.state_dict().items():
-        if weight.data_ptr() not in shared:
-            tensors[f"model.{name}"] = weight
-            shared.add(weight.data_ptr())
-    for number, state in optimizer.state_dict()["state"].items():
-        tensors |= {f"optimizer.{number}.{name}": value for name, value in state.items()}
-    tensors |= extra
-    tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-    half_written = path.with_suffix(".half")
-    save_file(tensors, half_written, {name: json.dumps(value) for name, value in about.items()})
-    os.replace(half_written, path)
-
-
-def load_checkpoint(
-    path: Path, model: nn.Module, optimizer: Optimizer, settings: dict, vocabulary: list
-) -> tuple[dict, dict[str, Tensor]]:
-    """Puts weights and optimizer back; returns what ``save_checkpoint`` got as ``about`` and ``extra``.
+class TrainingSettings:
+    """What the ``Settings`` of each training, a dataclass, inherits: the checks and the schedule.
 
     Raises:
-        ValueError: the file is damaged, or belongs to a training with other settings or another vocabulary.
+        TypeError: a whole number is asked for, and this is none.
+        ValueError: a number lies outside its range.
     """
-    try:
-        with safe_open(path, framework="pt") as file:
-            metadata = file.metadata() or {}
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
-        about = {name: json.loads(value) for name, value in metadata.items()}
-        saved, words, _, _ = (about[name] for name in ("settings", "vocabulary", "step", "log"))
-    except (SafetensorError, OSError, KeyError, ValueError) as error:
-        raise ValueError(
-            f"checkpoint={str(path)!r} is damaged ({type(error).__name__}: {error}); "
-            "delete it, or start anew with --fresh"
-        ) from error
-    if saved != settings:
-        other = {name: saved.get(name) for name, value in settings.items() if saved.get(name) != value}
-        raise ValueError(
-            f"checkpoint={str(path)!r} belongs to a training with {other}; use the same settings, or --fresh"
+
+    def __post_init__(self):
+        for field in fields(self):
+            name, value = field.name, getattr(self, field.name)
+            if field.type is int:
+                if isinstance(value, bool) or not isinstance(value, int):
+                    raise TypeError(f"{name} must be an int, got {value!r}")
+                if value < 1 and name != "seed":
+                    raise ValueError(f"{name} must be at least 1, got {value}")
+            elif name == "learning_rate" and not 0 < value < math.inf:
+                raise ValueError(f"learning_rate must be a number above 0, got {value}")
+            elif name == "weight_decay" and not 0 <= value < math.inf:
+                raise ValueError(f"weight_decay must be a number of at least 0, got {value}")
+            elif name == "masked_share" and not 0 < value <= 1:
+                raise ValueError(f"masked_share must lie in (0, 1], got {value}")
+            elif name in ("dropout", "label_smoothing") and not 0 <= value < 1:
+                raise ValueError(f"{name} must lie in [0, 1), got {value}")
+
+    def learning_rate_at(self, step: int) -> float:
+        """Rises in a straight line during the warm-up, then falls in one to 0 at the last step. Steps count from 0."""
+        rising = (step + 1) / self.warm_up
+        falling = (self.steps - step) / max(1, self.steps - self.warm_up)
+        return self.learning_rate * min(1.0, rising, falling)
+
+
+def batches_of_like_length(
+    draw: Callable[[int, str], Iterable[Row]], length: Callable, seed: str, settings: TrainingSettings, first_step: int
+) -> Iterator[tuple[list[Row], str]]:
+    """The rows of each step from ``first_step`` on, and a seed of its own: a matter of ``seed`` and the step alone.
+
+    ``draw(n, seed)`` gives n rows. Those of ``BLOCK`` steps are sorted by ``length``, and the batches then shuffled.
+    """
+    size = settings.batch_size
+    for block in range(first_step // BLOCK, math.ceil(settings.steps / BLOCK)):
+        block_seed = f"{seed} {block}"
+        rows = sorted(draw(BLOCK * size, block_seed), key=length)
+        order = list(range(BLOCK))
+        Random(block_seed).shuffle(order)
+        for place, part in enumerate(order):
+            if first_step <= block * BLOCK + place < settings.steps:
+                yield rows[part * size : (part + 1) * size], f"{block_seed} {place}"
+
+
+class Run:
+    """A training under way: taken up from the checkpoint in ``output``, if there is one, or begun.
+
+    ``step``: so many are taken. ``log``: a row for each ``log_every`` of them. ``tensors``: what the training wants to
+    keep in its checkpoint besides weights and optimizer. ``fresh``: no matter what checkpoint there is. ``stop_at``:
+    leaves off before this step. ``checkpoint_seconds``: so much is lost if the power fails.
+
+    Raises:
+        ValueError: the checkpoint is damaged, or belongs to other settings or another vocabulary.
+        OSError: ``output`` can't be written to, or has no room for what will be written.
+    """
+
+    def __init__(
+        self,
+        settings: TrainingSettings,
+        output: Path,
+        model: nn.Module,
+        optimizer: Optimizer,
+        vocabulary: list,
+        log_every: int,
+        *,
+        fresh: bool = False,
+        stop_at: int | None = None,
+        checkpoint_seconds: float = 30.0,
+        progress: bool = True,
+    ):
+        self.settings, self.model, self.optimizer, self.vocabulary = settings, model, optimizer, vocabulary
+        self.output, self.checkpoint = output, output / "checkpoint.safetensors"
+        self.last_step = settings.steps if stop_at is None else min(stop_at, settings.steps)
+        self.log_every, self.checkpoint_seconds, self.progress = log_every, checkpoint_seconds, progress
+        self.step, self.log = 0, []
+        self.tensors: dict[str, Tensor] = {}
+        self._losses, self._accuracies = [], []
+        # Weights and Adam's two averages of each; twice, for the old checkpoint stays until the new one is whole; and
+        # the weights once more, exported.
+        weights = sum(weight.numel() * weight.element_size() for weight in model.parameters())
+        there = os.path.exists(self.checkpoint)  # False, too, where one may not look
+        try_to_write(output, (4 if there else 7) * weights)
+        if there and not fresh:
+            about, self.tensors = load_checkpoint(self.checkpoint, model, optimizer, asdict(settings), vocabulary)
+            self.step, self.log = about["step"], about["log"]
+
+    @property
+    def complete(self) -> bool:
+        """Whether all steps are taken."""
+        return self.step == self.settings.steps
+
+    def steps(self, batches: Iterable[Batch]) -> Iterator[tuple[int, Batch]]:
+        """Each step, counted from 0, with its batch. The learning rate is set, and dropout's seed.
+
+        A checkpoint is written from time to time, after the last step, and when interrupted.
+
+        Raises:
+            KeyboardInterrupt: it was interrupted; the step under way is finished and saved, and a printed line says
+                where.
+            OSError: a checkpoint can't be written.
+        """
+        bar = tqdm(total=self.settings.steps, initial=self.step, disable=not self.progress, unit="step")
+        written = started = time.monotonic()
+        before = self.log[-1]["seconds"] if self.log else 0.0
+        with bar, finish_the_step() as interrupted:
+            for step, batch in zip(range(self.step, self.last_step), batches, strict=False):
+                torch.manual_seed(self.settings.seed * 1_000_003 + step)  # dropout: the same after a resume
+                rate = self.settings.learning_rate_at(step)
+                for group in self.optimizer.param_groups:
+                    group["lr"] = rate
+                yield step, batch
+                self.step = step + 1
+                bar.update()
+                if self.step % self.log_every == 0:
+                    self._add_to_log(rate, before + time.monotonic() - started)
+                    bar.set_postfix(loss=self.log[-1]["loss"], accuracy=self.log[-1]["accuracy"])
+                if interrupted.asked:
+                    bar.close()
+                    raise KeyboardInterrupt(self._leave())
+                if self.step == self.last_step or time.monotonic() - written > self.checkpoint_seconds:
+                    self.save()
+                    written = time.monotonic()
+
+    def record(self, loss: float, accuracy: float) -> None:
+        """For the log.
+
+        Raises:
+            ValueError: the loss is no number any more.
+        """
+        if not math.isfinite(loss):
+            raise ValueError(
+                f"the loss of step {self.step + 1} is {loss}; a smaller learning_rate than "
+                f"{self.settings.learning_rate}, or a larger batch_size than {self.settings.batch_size}, may help"
+            )
+        self._losses.append(loss)
+        self._accuracies.append(accuracy)
+
+    def save(self) -> None:
+        """Writes the checkpoint."""
+        about = {
+            "settings": asdict(self.settings),
+            "step": self.step,
+            "log": self.log,
+            "vocabulary": self.vocabulary,
+        }
+        with expect_writable(self.output, " (an older checkpoint stays whole: called again, it goes on from there)"):
+            save_checkpoint(self.checkpoint, self.model, self.optimizer, about, self.tensors)
+
+    def _add_to_log(self, rate: float, seconds: float) -> None:
+        row = {
+            "step": self.step,
+            "loss": round(sum(self._losses) / len(self._losses), 4),
+            "accuracy": round(sum(self._accuracies) / len(self._accuracies), 4),
+            "learning_rate": round(rate, 7),
+            "seconds": round(seconds, 1),
+        }
+        self.log.append(row)
+        self._losses, self._accuracies = [], []
+
+    def _leave(self) -> str:
+        self.save()
+        message = (
+            f"interrupted after step {self.step} of {self.settings.steps}; called again, it goes on from the "
+            f"checkpoint in {self.checkpoint}"
         )
-    if words != vocabulary:
-        raise ValueError(f"checkpoint={str(path)!r} belongs to another vocabulary; start anew with --fresh")
-    state: dict[int, dict[str, Tensor]] = {}
-    weights, extra = {}, {}
-    for name, tensor in tensors.items():
-        kind, _, rest = name.partition(".")
-        if kind == "model":
-            weights[rest] = tensor
-        elif kind == "optimizer":
-            number, _, what = rest.partition(".")
-            state.setdefault(int(number), {})[what] = tensor
-        else:
-            extra[name] = tensor
-    load_weights(model, weights)
-    optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})
-    return about, extra
-
-
-def load_weights(model: nn.Module, weights: dict[str, Tensor]) -> None:
-    """``load_state_dict`` for weights of which a shared one was written once.
-
-    Raises:
-        ValueError: names or shapes are not the model's.
-    """
-    own = model.state_dict()
-    by_place: dict[int, str] = {}
-    for name, weight in own.items():
-        if name in weights:
-            by_place[weight.data_ptr()] = name
-    full = {name: weights.get(by_place.get(weight.data_ptr(), name)) for name, weight in own.items()}
-    if missing := sorted(name for name, weight in full.items() if weight is None):
-        raise ValueError(f"weights lack {missing[:3]}; expected all of the model's")
-    if unknown := sorted(set(weights) - set(own)):
-        raise ValueError(f"weights have {unknown[:3]}, which the model does not know")
-    for name, weight in own.items():
-        if full[name].shape != weight.shape:
-            came = tuple(full[name].shape)
-            raise ValueError(f"weights have {name} of shape {came}; expected {tuple(weight.shape)}")
-    model.load_state_dict(full)
+        print(message, flush=True)
+        return message
 
 
 class Interrupted:
@@ -132,10 +216,10 @@ class Interrupted:
 
 
 @contextmanager
-def finish_the_step(active: bool = True) -> Iterator[Interrupted]:
+def finish_the_step() -> Iterator[Interrupted]:
     """Catches an interrupt, where signals can be caught: in the main thread."""
     interrupted = Interrupted()
-    if not active or threading.current_thread() is not threading.main_thread():
+    if threading.current_thread() is not threading.main_thread():
         yield interrupted
         return
     before = signal.signal(signal.SIGINT, interrupted)
@@ -145,75 +229,7 @@ def finish_the_step(active: bool = True) -> Iterator[Interrupted]:
         signal.signal(signal.SIGINT, before)
 
 
-def take_steps(
-    batches: Iterable,
-    take_step: Callable[[int, object], tuple[float, float, float]],
-    save: Callable[[int], None] | None,
-    log: list[dict],
-    first_step: int,
-    last_step: int,
-    steps: int,
-    *,
-    log_every: int = 50,
-    checkpoint_seconds: float = 45.0,
-    progress: bool = True,
-    catch_interrupts: bool = True,
-    where: Path | None = None,
-    callback: Callable[[dict], None] | None = None,
-) -> None:
-    """Takes the steps ``first_step`` to ``last_step - 1`` of ``steps``; adds to ``log``.
-
-    ``take_step(step, batch)`` returns loss, accuracy and learning rate. ``save(step)`` writes a checkpoint to
-    ``where``: from time to time, after the last step, and when interrupted. ``callback`` gets each new row of the log.
-
-    Raises:
-        KeyboardInterrupt: it was interrupted; the step under way is finished and saved, and a printed line says where.
-    """
-    bar = tqdm(total=steps, initial=first_step, disable=not progress, unit="step")
-    written, losses, accuracies = time.monotonic(), [], []
-    started, before = time.monotonic(), log[-1]["seconds"] if log else 0.0
-    with finish_the_step(catch_interrupts) as interrupted:
-        for step, batch in enumerate(batches, start=first_step):
-            if step >= last_step:
-                break
-            loss, accuracy, rate = take_step(step, batch)
-            losses.append(loss)
-            accuracies.append(accuracy)
-            bar.update()
-            if (step + 1) % log_every == 0:
-                log.append(
-                    {
-                        "step": step + 1,
-                        "loss": round(sum(losses) / len(losses), 4),
-                        "accuracy": round(sum(accuracies) / len(accuracies), 4),
-                        "learning_rate": round(rate, 7),
-                        "seconds": round(before + time.monotonic() - started, 1),
-                    }
-                )
-                bar.set_postfix(loss=log[-1]["loss"], accuracy=log[-1]["accuracy"])
-                losses, accuracies = [], []
-                if callback is not None:
-                    callback(log[-1])
-            if interrupted.asked:
-                bar.close()
-                raise KeyboardInterrupt(_leave(save, step + 1, steps, where))
-            if save is not None and ((step + 1) == last_step or time.monotonic() - written > checkpoint_seconds):
-                save(step + 1)
-                written = time.monotonic()
-    bar.close()
-
-
-def _leave(save: Callable[[int], None] | None, step: int, steps: int, where: Path | None) -> str:
-    if save is None:
-        message = f"interrupted after step {step} of {steps}; no checkpoint was asked for"
-    else:
-        save(step)
-        message = f"interrupted after step {step} of {steps}; called again, it goes on from the checkpoint in {where}"
-    print(message, flush=True)
-    return message
-
-
-def write_settings_and_log(output: Path, settings: object, log: list[dict]) -> None:
+def write_settings_and_log(output: Path, settings: TrainingSettings, log: list[dict]) -> None:
     """``training_settings.json`` and ``training_log.csv``."""
     (output / "training_settings.json").write_text(json.dumps(asdict(settings), indent=2) + "\n", encoding="utf-8")
     with open(output / "training_log.csv", "w", newline="", encoding="utf-8") as file:
@@ -238,7 +254,7 @@ def run_command(
     output, fresh = options.pop("output"), options.pop("fresh")
     try:
         train(settings(**options), output, fresh=fresh)
-    except ValueError as error:
-        parser.error(str(error))
+    except (ValueError, OSError) as error:
+        parser.exit(2, f"{parser.prog}: error: {error}\n")
     except KeyboardInterrupt:
         raise SystemExit(130) from None

@@ -89,14 +89,16 @@ def measure(rounds: int) -> Iterator[measuring.Row]:
         decoder_start_token_id=BOS,
     )
     for name, (d_model, n_heads, n_layers, d_ff) in SIZES.items():
-        ours = Transformer(VOCABULARY, None, d_model, n_heads, n_layers, d_ff, share_embeddings=True).eval()
+        sizes = {"n_layers": n_layers, "d_model": d_model, "n_heads": n_heads, "d_ff": d_ff}
+        ours = Transformer(source_vocab_size=VOCABULARY, **sizes).eval()
+        ours.target_embedding = ours.source_embedding  # as Marian has it
         ours.output.weight[EOS] = 0
         theirs = marian_twin(ours, n_heads)
         for batch in BATCHES:
             source = torch.randint(2, VOCABULARY, (batch, SOURCE_LENGTH))
             mask = torch.ones_like(source)
             candidates = {
-                "ours": lambda m=ours, s=source: greedy_decode(m, s, BOS, EOS, TOKENS).ids,
+                "ours": lambda m=ours, s=source: greedy_decode(m, s, bos_id=BOS, eos_id=EOS, max_length=TOKENS).ids,
                 "theirs": lambda m=theirs, s=source, a=mask: m.generate(
                     input_ids=s, attention_mask=a, generation_config=settings
                 ),

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 import measuring
 import torch
 
-from course_utils import KeyValueCache, Transformer
+from course_utils import KeyValueCache, Transformer, cached_decode
 
 SOURCE_LENGTH, LONG, SHORT, WINDOW, BOTH_WAYS = 16, 512, 32, 16, 128
 SIZES = {"translator": (128, 4, 2, 512), "mid": (256, 8, 3, 1024), "the paper's": (512, 8, 6, 2048)}
@@ -28,8 +28,12 @@ def generate(model: Transformer, memory: torch.Tensor, tokens: int, cached: bool
     seconds = []
     for length in range(1, tokens + 1):
         start = time.perf_counter()
-        new = ids[:, length - 1 : length] if cached else ids[:, :length]
-        ids[:, length] = model.decode(new, memory, cache=cache)[0][:, -1].argmax(-1)
+        if cached:
+            x = model.embed("ids", ids[:, length - 1 : length], model.target_embedding, start=cache.length)
+            scores = model.output(cached_decode(model.decoder, cache, x, memory).last_hidden_state)
+        else:
+            scores, _ = model.decode(ids[:, :length], memory)
+        ids[:, length] = scores[:, -1].argmax(-1)
         seconds.append(time.perf_counter() - start)
     return seconds
 
@@ -37,7 +41,8 @@ def generate(model: Transformer, memory: torch.Tensor, tokens: int, cached: bool
 @torch.inference_mode()
 def measure(rounds: int) -> Iterator[measuring.Row]:
     for name, (d_model, n_heads, n_layers, d_ff) in SIZES.items():
-        model = Transformer(1000, None, d_model, n_heads, n_layers, d_ff, max_length=LONG + WINDOW).eval()
+        sizes = {"n_layers": n_layers, "d_model": d_model, "n_heads": n_heads, "d_ff": d_ff}
+        model = Transformer(source_vocab_size=1000, **sizes, max_length=LONG + WINDOW).eval()
         memory = model.encode(torch.randint(0, 1000, (1, SOURCE_LENGTH))).last_hidden_state
         generate(model, memory, SHORT)
         runs = [generate(model, memory, LONG + WINDOW // 2) for _ in range(rounds)]

@@ -14,11 +14,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-sys.path.insert(0, str(Path(__file__).parent.parent))
+sys.path.insert(0, str(Path(__file__).parent.parent / "course_utils"))
 from torch_twins import torch_transformer  # noqa: E402
 
 from course_utils import Bert, Transformer, causal_mask, padding_mask  # noqa: E402
-from course_utils.masked_lm import NOT_ASKED, MaskedLanguageModel, to_huggingface  # noqa: E402
+from course_utils.masked_lm import NOT_ASKED, MaskedLanguageModel, draw_weights  # noqa: E402
+from lesson_kit.training.huggingface import to_huggingface  # noqa: E402
 
 # name: vocabulary, d_model, heads, layers, d_ff, batch, length
 BERT_SIZES = {"course-bert, 64x24": (1724, 128, 4, 4, 512, 64, 24), "mid, 16x64": (8000, 256, 4, 6, 1024, 16, 64)}
@@ -36,14 +37,14 @@ class TorchTranslator(nn.Module):
         super().__init__()
         self.transformer = torch_transformer(ours)
         if with_last_norms:  # as nn.Transformer is by default, and the paper's is not
-            d_model = ours.decoder.d_model
+            d_model = ours.output.in_features
             self.transformer.encoder.norm, self.transformer.decoder.norm = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
         self.source_embedding = nn.Embedding.from_pretrained(ours.source_embedding.weight.detach().clone(), False)
         self.target_embedding = nn.Embedding.from_pretrained(ours.target_embedding.weight.detach().clone(), False)
         self.output = nn.Linear(*reversed(ours.output.weight.shape), bias=False)
         self.output.weight.data.copy_(ours.output.weight.data)
         self.register_buffer("positions", ours.positions.clone())
-        self.scale = ours.decoder.d_model**0.5
+        self.scale = ours.output.in_features**0.5
 
     def forward(self, source_ids: Tensor, target_ids: Tensor, source_mask: Tensor, target_mask: Tensor) -> Tensor:
         source = self.source_embedding(source_ids) * self.scale + self.positions[: source_ids.shape[1]]
@@ -66,7 +67,16 @@ def lengths(batch: int, longest: int) -> Tensor:
 
 def bert_losses(size: tuple[int, ...]) -> dict[str, tuple[nn.Module, Callable[[], Tensor]]]:
     vocab_size, d_model, n_heads, n_layers, d_ff, batch, length = size
-    ours = MaskedLanguageModel(Bert(vocab_size, d_model, n_layers, n_heads, d_ff, length, dropout=0.0)).train()
+    bert = Bert(
+        vocab_size=vocab_size,
+        n_layers=n_layers,
+        d_model=d_model,
+        n_heads=n_heads,
+        d_ff=d_ff,
+        max_length=length,
+        dropout=0.0,
+    )
+    ours = draw_weights(MaskedLanguageModel(bert)).train()
     theirs = to_huggingface(ours).train()
     theirs.set_attn_implementation("sdpa")
     ids, mask = torch.randint(0, vocab_size, (batch, length)), padding_mask(lengths(batch, length), length)
@@ -82,7 +92,16 @@ def bert_losses(size: tuple[int, ...]) -> dict[str, tuple[nn.Module, Callable[[]
 
 def transformer_losses(size: tuple[int, ...]) -> dict[str, tuple[nn.Module, Callable[[], Tensor]]]:
     source_vocab, target_vocab, d_model, n_heads, n_layers, d_ff, batch, source, target = size
-    ours = Transformer(source_vocab, target_vocab, d_model, n_heads, n_layers, d_ff, 64, dropout=0.0).train()
+    ours = Transformer(
+        source_vocab_size=source_vocab,
+        target_vocab_size=target_vocab,
+        n_layers=n_layers,
+        d_model=d_model,
+        n_heads=n_heads,
+        d_ff=d_ff,
+        max_length=64,
+        dropout=0.0,
+    ).train()
     inputs = (
         torch.randint(0, source_vocab, (batch, source)),
         torch.randint(0, target_vocab, (batch, target)),

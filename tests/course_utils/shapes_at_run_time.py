@@ -1,4 +1,4 @@
-"""Calls the public functions with their shape annotations switched on. Run by test_package.py in its own process."""
+"""Calls the public functions with their shape annotations checked. Run by tests/test_package.py in its own process."""
 
 import sys
 from pathlib import Path
@@ -13,17 +13,23 @@ with install_import_hook("course_utils", "beartype.beartype"):
         Decoder,
         DecoderLayer,
         Encoder,
+        EncoderLayer,
         FeedForward,
         KeyValueCache,
         LayerNorm,
         LearnedEmbeddings,
+        MaskedLanguageModel,
         MultiHeadAttention,
         Transformer,
+        attend_within,
         beam_search,
         block_diagonal_mask,
+        cached_decode,
         causal_mask,
+        encode_packed,
         greedy_decode,
         layer_norm,
+        mask_tokens,
         pack,
         padding_mask,
         scaled_dot_product_attention,
@@ -44,34 +50,43 @@ packed, lengths = pack(x, real)
 unpack(packed, real)
 unpack(pack(ids, real)[0], real)
 block_diagonal_mask(lengths)
-MultiHeadAttention(8, 2).attend_within(packed, lengths)
-Encoder(2, 8, 2, 16)(packed, lengths=lengths)
-Bert(9, 8, 2, 2, 16, 6, with_pooler=True)(ids, ids % 2, real, packed=True)
+SIZES = {"d_model": 8, "n_heads": 2, "d_ff": 16}
+BERT = Bert(vocab_size=9, n_layers=2, max_length=6, with_pooler=True, **SIZES)
+attend_within(MultiHeadAttention(8, 2), packed, lengths)
+encode_packed(Encoder(n_layers=2, **SIZES), packed, lengths)
+inputs, labels = mask_tokens(ids, ~real, mask_id=0, vocab_size=9)
+MaskedLanguageModel(BERT)(inputs, real)
+MaskedLanguageModel(BERT)(inputs, real, labels)
 for need_weights in (False, True):
     MultiHeadAttention(8, 2)(x, x[:, :3], x[:, :3], torch.ones(5, 3).bool(), need_weights)
-    Encoder(2, 8, 2, 16)(x, real[:, None, :], need_weights)
-    Bert(9, 8, 2, 2, 16, 6, with_pooler=True)(ids, ids % 2, real, need_weights)
-    Bert(9, 8, 2, 2, 16, 6)(ids, attention_mask=real.long(), need_weights=need_weights)
-    DecoderLayer(8, 2, 16)(x, x[:, :3], causal_mask(5), torch.ones(5, 3).bool(), need_weights)
-    Decoder(2, 8, 2, 16)(x, x[:, :3], real, real[:, :3], need_weights)
-    model = Transformer(9, 7, 8, 2, 2, 16, 6)
-    target_ids, cache = ids[:, :3] % 7, KeyValueCache(2, 3)
+    EncoderLayer(**SIZES)(x, real[:, None, :], need_weights)
+    for mask in (real, real[:, None, :], causal_mask(5)[None]):
+        Encoder(n_layers=2, **SIZES)(x, mask, need_weights)
+    BERT(ids, ids % 2, real, need_weights)
+    BERT(ids, attention_mask=real.long(), need_weights=need_weights)
+    DecoderLayer(**SIZES)(x, x[:, :3], causal_mask(5), torch.ones(5, 3).bool(), need_weights)
+    decoder = Decoder(n_layers=2, **SIZES)
+    decoder(x, x[:, :3], target_mask=real, source_mask=real[:, :3], need_weights=need_weights)
+    model = Transformer(source_vocab_size=9, target_vocab_size=7, n_layers=2, max_length=6, **SIZES)
+    target_ids, cache = ids[:, :3] % 7, KeyValueCache(2, 5)
     model(ids, target_ids, real, real[:, :3])
     with torch.no_grad():
         memory = model.encode(ids, real).last_hidden_state
+        model.decode(target_ids, memory, target_mask=real[:, :3], source_mask=real, need_weights=need_weights)
+        masks = {"source_mask": real[:, :3], "need_weights": need_weights}
         for end in (2, 3):
-            model.decode(target_ids[:, cache.length : end], memory, real, real[:, :end], need_weights, cache)
-        cache.reorder(torch.tensor([1, 0]))
+            new = x[:, cache.length : end]
+            cached_decode(decoder, cache, new, x[:, :3], target_mask=real[:, :end], **masks)
     for use_cache in (False, True):
-        greedy_decode(model, ids, 1, 2, 6, real, use_cache, need_weights)
-        beam_search(model, ids, 1, 2, 6, 3, 0.6, real, use_cache, need_weights)
+        options = {"bos_id": 1, "eos_id": 2, "max_length": 6, "use_cache": use_cache, "need_weights": need_weights}
+        greedy_decode(model, ids, real, **options)
+        beam_search(model, ids, real, beam_size=3, **options)
+cache.reorder(torch.tensor([1, 0]))
 sinusoidal_positions(5, 8)
-LearnedEmbeddings(9, 8, 6)(ids)
+LearnedEmbeddings(vocab_size=9, d_model=8, max_length=6)(ids)
 layer_norm(x, torch.ones(8), torch.zeros(8), 1e-5)
 LayerNorm(8)(x[0])
 FeedForward(8, 16)(x)
-lesson_kit.examples.sky_is_blue()
-lesson_kit.examples.two_tokens()
 
 try:
     EncoderOutput(x[0], (), None)  # two axes where three are annotated

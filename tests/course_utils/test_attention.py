@@ -6,7 +6,14 @@ from hypothesis import strategies as st
 from torch import nn
 from torch.testing import assert_close
 
-from course_utils import MultiHeadAttention, causal_mask, scaled_dot_product_attention, sinusoidal_positions
+from course_utils import (
+    MultiHeadAttention,
+    causal_mask,
+    merge_heads,
+    scaled_dot_product_attention,
+    sinusoidal_positions,
+    split_heads,
+)
 from lesson_kit import examples
 
 sizes = st.integers(1, 6)
@@ -157,10 +164,66 @@ def test_multi_head_attention_may_do_without_biases():
     ]
 
 
-def test_in_two_parts_attention_gives_no_weights_either_unless_asked():
-    attention, x = MultiHeadAttention(8, 2), torch.randn(1, 3, 8)
-    output, weights = attention.attend(x, *attention.project_key_value(x, x))
-    assert weights is None and torch.equal(output, attention(x, x, x)[0])
+def test_heads_are_split_and_merged_again():
+    x = torch.arange(24.0).view(1, 2, 12)
+    heads = split_heads(x, 3)
+    assert heads.shape == (1, 3, 2, 4) and heads[0, 1, 0].tolist() == [4, 5, 6, 7]
+    assert torch.equal(merge_heads(heads), x)
+
+
+@pytest.mark.parametrize("mask", [True, [True, False, True, True, False]])
+def test_a_mask_with_fewer_than_two_axes_is_the_same_on_both_paths(mask):
+    attention, x, mask = MultiHeadAttention(8, 2), torch.randn(2, 5, 8), torch.tensor(mask)
+    fused, by_hand = attention(x, x, x, mask)[0], attention(x, x, x, mask, need_weights=True)[0]
+    assert_close(fused, by_hand, atol=1e-6, rtol=0)
+    assert_close(fused, attention(x, x, x, mask.expand(2, 5, 5))[0], atol=1e-6, rtol=0)
+
+
+def dropping(rate, length=12):
+    """Attention that drops weights, and whose output is the weights: the values are the rows of the unit matrix."""
+    attention = MultiHeadAttention(length, 1).double()
+    with torch.no_grad():
+        for linear in (attention.w_v, attention.w_o):
+            linear.weight.copy_(torch.eye(length))
+            linear.bias.zero_()
+    attention.weight_dropout = rate
+    return (
+        attention,
+        torch.randn(500, length, length, dtype=torch.float64),
+        torch.eye(length).expand(500, -1, -1).double(),
+    )
+
+
+@pytest.mark.parametrize("need_weights", [False, True])
+def test_dropped_weights_are_0_and_the_others_larger_by_what_is_lost(need_weights):
+    attention, x, value = dropping(0.25)
+    kept_all = attention.eval()(x, x, value, need_weights=True)[1][:, 0]
+    output, weights = attention.train()(x, x, value, need_weights=need_weights)
+    assert (output == 0).double().mean().item() == pytest.approx(0.25, abs=0.01)
+    assert_close(output, torch.where(output == 0, 0, kept_all / 0.75), atol=1e-12, rtol=0)
+    assert output.sum(dim=-1).mean().item() == pytest.approx(1, abs=0.01)  # a row sums to 1 on average
+    assert weights is None or torch.equal(weights[:, 0], output)  # what is returned is what was used
+
+
+@pytest.mark.parametrize("need_weights", [False, True])
+def test_gradients_flow_through_the_weights_that_were_kept(need_weights):
+    attention, x, value = dropping(0.5)
+    x.requires_grad_()
+    value.requires_grad_()
+    output = attention(x, x, value, need_weights=need_weights)[0]
+    output.square().sum().backward()
+    assert torch.isfinite(x.grad).all() and x.grad.any()
+    unused = (output == 0).all(dim=1)  # a key that no query kept
+    assert unused.any() and not value.grad[unused].any() and (value.grad[~unused] != 0).any(dim=-1).all()
+
+
+@pytest.mark.parametrize("need_weights", [False, True])
+def test_nothing_is_dropped_in_eval_mode_or_at_rate_0(need_weights):
+    attention, x, value = dropping(0.5)
+    expected = attention.eval()(x, x, value, need_weights=need_weights)[0]
+    attention.weight_dropout = 0.0
+    for mode in (True, False):
+        assert torch.equal(attention.train(mode)(x, x, value, need_weights=need_weights)[0], expected)
 
 
 def test_multi_head_gradients():

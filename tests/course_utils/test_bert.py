@@ -81,15 +81,64 @@ def test_the_defaults_are_bert_base():
         bert = Bert()
     assert bert.pooler is None
     assert bert.embeddings_norm.eps == bert.encoder.layers[-1].norm2.eps == 1e-12
-    assert bert.dropout.p == bert.encoder.layers[-1].dropout.p == 0.1
+    assert (
+        bert.dropout.p == bert.encoder.layers[-1].dropout.p == bert.encoder.layers[-1].attention.weight_dropout == 0.1
+    )
     assert bert.encoder.layers[-1].feed_forward.activation == "gelu"
 
 
 def test_settings_come_from_the_config():
-    model = tiny(layer_norm_eps=0.1, hidden_dropout_prob=0.25, type_vocab_size=3)
+    model = tiny(layer_norm_eps=0.1, hidden_dropout_prob=0.25, attention_probs_dropout_prob=0.5, type_vocab_size=3)
     bert = Bert.from_huggingface(model)
     assert bert.dropout.p == bert.encoder.layers[0].dropout.p == 0.25
+    assert [layer.attention.weight_dropout for layer in bert.encoder.layers] == [0.5, 0.5]
     assert_same_as(model, padded_batch() | {"token_type_ids": torch.randint(0, 3, (3, 12))})
+
+
+SIZES = {"vocab_size": 50, "n_layers": 2, "d_model": 24, "n_heads": 3, "d_ff": 40, "max_length": 16}
+
+
+def test_weights_are_dropped_like_the_rest_unless_told_otherwise():
+    for options, rate in (({"dropout": 0.3}, 0.3), ({"dropout": 0.3, "attention_dropout": 0.0}, 0.0)):
+        bert = Bert(**SIZES, **options)
+        assert bert.dropout.p == 0.3 and {layer.attention.weight_dropout for layer in bert.encoder.layers} == {rate}
+
+
+def test_in_training_mode_our_bert_drops_where_bert_does():
+    """Same rates at the same places: over many runs, mean and spread of the output are Hugging Face's, and the share
+    of weights that were dropped is.
+    """
+    torch.manual_seed(0)
+    model = tiny(False, hidden_dropout_prob=0.2, attention_probs_dropout_prob=0.4, num_hidden_layers=1).train()
+    ours, ids = Bert.from_huggingface(model), torch.randint(0, 50, (1, 12)).expand(6000, 12)
+    model.set_attn_implementation("eager")
+    with torch.no_grad():
+        out, theirs = ours(ids, need_weights=True), model(ids, output_attentions=True)
+    for a, b in ((out.attention_weights[0], theirs.attentions[0]), (ours(ids).last_hidden_state, theirs[0])):
+        assert_close(a.mean(dim=0), b.mean(dim=0), atol=0.06, rtol=0)
+        assert_close(a.std(dim=0), b.std(dim=0), atol=0.06, rtol=0)
+    for weights in (out.attention_weights[0], theirs.attentions[0]):
+        assert (weights == 0).float().mean().item() == pytest.approx(0.4, abs=0.005)
+        assert weights.sum(dim=-1).mean().item() == pytest.approx(1, abs=0.005)
+
+
+@pytest.mark.parametrize("need_weights", [False, True])
+def test_in_training_mode_gradients_reach_every_weight(need_weights):
+    bert, inputs = Bert(**SIZES, dropout=0.3).train(), padded_batch()
+    bert(**inputs, need_weights=need_weights).last_hidden_state.pow(3).sum().backward()
+    assert all(weight.grad.any() and torch.isfinite(weight.grad).all() for weight in bert.parameters())
+
+
+@pytest.mark.parametrize("need_weights", [False, True])
+def test_without_dropout_training_mode_is_eval_mode(need_weights):
+    bert, inputs = Bert(**SIZES, dropout=0.0), padded_batch()
+    training, evaluating = (bert.train(mode)(**inputs, need_weights=need_weights) for mode in (True, False))
+    assert torch.equal(training.last_hidden_state, evaluating.last_hidden_state)
+
+
+def test_sizes_go_by_name():
+    with pytest.raises(TypeError, match="positional argument"):
+        Bert(50, 24)
 
 
 def test_padding_does_not_change_real_tokens(minilm):
@@ -149,6 +198,18 @@ def test_every_name_of_ours_stands_once_in_the_table():
 
 
 @pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"dropout": 1.0}, r"dropout must lie in \[0, 1\), got 1.0"),
+        ({"attention_dropout": -0.1}, r"attention_dropout must lie in \[0, 1\), got -0.1"),
+    ],
+)
+def test_bad_rates(options, message):
+    with pytest.raises(ValueError, match=message):
+        Bert(**SIZES, **options)
+
+
+@pytest.mark.parametrize(
     "make, error, message",
     [
         (lambda: torch.nn.Linear(2, 2), TypeError, "hf_model must be a transformers BertModel, got Linear$"),
@@ -198,7 +259,7 @@ def test_weights_that_do_not_fit_the_table():
         (
             {"attention_mask": torch.ones(3, 11).long()},
             ValueError,
-            r"attention_mask has shape \(3, 11\); expected that",
+            r"attention_mask has shape \(3, 11\); expected \(batch, length\), here \(3, 12\)",
         ),
         (
             {"attention_mask": torch.ones(3, 12)},
@@ -210,6 +271,8 @@ def test_weights_that_do_not_fit_the_table():
             ValueError,
             "^attention_mask must hold only 0 .padding. and 1 .a token.$",
         ),
+        ({"input_ids": torch.ones(3, 0).long()}, ValueError, r"input_ids has shape \(3, 0\); .* nothing empty"),
+        ({"attention_mask": torch.ones(3, 12) + 0j}, TypeError, "boolean or integer tensor, got torch.complex64"),
         ({"attention_mask": [1]}, TypeError, "attention_mask must be a boolean or integer tensor, got list"),
     ],
 )

@@ -83,6 +83,11 @@ def test_bad_sizes(size):
         LearnedEmbeddings(**sizes | {size: 0})
 
 
+def test_sizes_go_by_name():
+    with pytest.raises(TypeError, match="positional argument"):
+        LearnedEmbeddings(7, 4, 5)
+
+
 IDS = torch.tensor([[1, 2, 3]])
 
 
@@ -95,11 +100,12 @@ IDS = torch.tensor([[1, 2, 3]])
             torch.ones(1, 6, dtype=torch.long),
             None,
             ValueError,
-            "6 tokens long; expected at most 5, the length of the position table",
+            "6 tokens long; expected at most 5, the length of positions",
         ),
         (torch.ones(1, 2), None, TypeError, "input_ids must be an int64 or int32 tensor, got torch.float32"),
         ([[1]], None, TypeError, "input_ids must be an int64 or int32 tensor, got list"),
-        (IDS[0], None, ValueError, r"input_ids has shape \(3,\); expected \(batch, length\)"),
+        (IDS[0], None, ValueError, r"input_ids has shape \(3,\); expected \(batch, length\), nothing empty"),
+        (IDS[:, :0], None, ValueError, r"input_ids has shape \(1, 0\); .* nothing empty"),
         (IDS, torch.tensor([[0, 0, 2]]), ValueError, "token_type_ids must lie in 0..1, got values from 0 to 2"),
         (IDS, torch.tensor([[0, 0]]), ValueError, r"token_type_ids has shape \(1, 2\); expected that of input_ids"),
     ],

@@ -5,7 +5,9 @@ from hypothesis import strategies as st
 from torch import nn
 from torch.testing import assert_close
 
-from course_utils import Encoder, EncoderLayer, causal_mask, padding_mask
+from course_utils import Encoder, EncoderLayer, causal_mask, padding_mask, post_norm, pre_norm
+
+SMALL = {"d_model": 8, "n_heads": 2, "d_ff": 16}
 
 
 def torch_encoder(ours: Encoder, activation: str, norm_first: bool) -> nn.TransformerEncoder:
@@ -36,14 +38,26 @@ def torch_encoder(ours: Encoder, activation: str, norm_first: bool) -> nn.Transf
 @pytest.mark.parametrize("activation", ["relu", "gelu"])
 @pytest.mark.parametrize("norm_first", [False, True])
 def test_equals_torchs_encoder(norm_first, activation, n_layers, n_heads, batch, length):
-    ours = Encoder(n_layers, 4 * n_heads, n_heads, 24, activation=activation, norm_first=norm_first).double().eval()
+    ours = (
+        Encoder(
+            n_layers=n_layers,
+            d_model=4 * n_heads,
+            n_heads=n_heads,
+            d_ff=24,
+            activation=activation,
+            norm_first=norm_first,
+        )
+        .double()
+        .eval()
+    )
     theirs = torch_encoder(ours, activation, norm_first)
     x = torch.randn(batch, length, 4 * n_heads, dtype=torch.float64)
     real = padding_mask(torch.randint(1, length + 1, (batch,)), length)
     for mask, hide in (
         (None, {}),
+        (real, {"src_key_padding_mask": ~real}),
         (real[:, None, :], {"src_key_padding_mask": ~real}),
-        (causal_mask(length), {"mask": ~causal_mask(length)}),
+        (causal_mask(length)[None], {"mask": ~causal_mask(length)}),
     ):
         expected = theirs(x, **hide)
         for need_weights in (False, True):
@@ -52,7 +66,7 @@ def test_equals_torchs_encoder(norm_first, activation, n_layers, n_heads, batch,
 
 
 def test_what_an_encoder_returns():
-    encoder = Encoder(n_layers=3, d_model=8, n_heads=2, d_ff=16)
+    encoder = Encoder(n_layers=3, **SMALL)
     x = torch.randn(2, 5, 8)
     out = encoder(x)
     assert len(out.hidden_states) == 4 and out.attention_weights is None
@@ -66,20 +80,27 @@ def test_what_an_encoder_returns():
 
 
 def test_pre_norm_ends_with_a_norm():
-    encoder = Encoder(n_layers=2, d_model=8, n_heads=2, d_ff=16, norm_first=True)
+    encoder = Encoder(n_layers=2, **SMALL, norm_first=True)
     out = encoder(100 * torch.randn(1, 3, 8)).last_hidden_state
     assert_close(out.mean(-1), torch.zeros(1, 3), atol=1e-6, rtol=0)
 
 
 def test_shuffling_the_tokens_shuffles_the_output():
-    encoder = Encoder(n_layers=2, d_model=8, n_heads=2, d_ff=16).double()
+    encoder = Encoder(n_layers=2, **SMALL).double()
     x, order = torch.randn(2, 6, 8, dtype=torch.float64), torch.randperm(6)
     shuffled = encoder(x[:, order]).last_hidden_state
     assert_close(shuffled, encoder(x).last_hidden_state[:, order], atol=1e-12, rtol=0)
 
 
+def test_the_wiring_is_an_attribute():
+    encoder, x = Encoder(n_layers=2, **SMALL), torch.randn(1, 3, 8)
+    for layer in encoder.layers:
+        layer.add_and_norm = lambda x, sublayer, norm: x  # no sublayer at all
+    assert torch.equal(encoder(x).last_hidden_state, x)
+
+
 def test_dropout_acts_only_in_training():
-    layer = EncoderLayer(8, 2, 16, dropout=0.5)
+    layer = EncoderLayer(**SMALL, dropout=0.5)
     x = torch.randn(1, 4, 8)
     assert not torch.equal(layer(x)[0], layer(x)[0])
     layer.eval()
@@ -87,22 +108,22 @@ def test_dropout_acts_only_in_training():
 
 
 def test_the_defaults_are_the_papers():
-    for layer in (EncoderLayer(8, 2, 16), *Encoder(2, 8, 2, 16).layers):
+    for layer in (EncoderLayer(**SMALL), *Encoder(n_layers=2, **SMALL).layers):
         assert layer.norm1.eps == layer.norm2.eps == 1e-5 and layer.dropout.p == 0
-        assert layer.feed_forward.activation == "relu" and not layer.norm_first
-    assert isinstance(Encoder(2, 8, 2, 16).final_norm, nn.Identity)
-    assert EncoderLayer(8, 2, 16)(torch.randn(1, 3, 8))[1] is None
+        assert layer.feed_forward.activation == "relu" and layer.add_and_norm is post_norm
+    assert isinstance(Encoder(n_layers=2, **SMALL).final_norm, nn.Identity)
+    assert EncoderLayer(**SMALL)(torch.randn(1, 3, 8))[1] is None
 
 
 def test_every_layer_gets_the_settings():
-    encoder = Encoder(2, 8, 2, 16, dropout=0.3, activation="gelu", norm_first=True, eps=0.1)
+    encoder = Encoder(n_layers=2, **SMALL, dropout=0.3, activation="gelu", norm_first=True, eps=0.1)
     for layer in encoder.layers:
         assert layer.norm1.eps == layer.norm2.eps == encoder.final_norm.eps == 0.1 and layer.dropout.p == 0.3
-        assert layer.feed_forward.activation == "gelu" and layer.norm_first
+        assert layer.feed_forward.activation == "gelu" and layer.add_and_norm is pre_norm
 
 
 def test_dropout_acts_on_each_of_the_two_sublayers():
-    layer, dropped, outputs = EncoderLayer(8, 2, 16, dropout=0.5), [], []
+    layer, dropped, outputs = EncoderLayer(**SMALL, dropout=0.5), [], []
     layer.dropout.register_forward_hook(lambda module, arguments, output: dropped.append(arguments[0]))
     layer.attention.register_forward_hook(lambda module, arguments, output: outputs.append(output[0]))
     layer.feed_forward.register_forward_hook(lambda module, arguments, output: outputs.append(output))
@@ -112,20 +133,47 @@ def test_dropout_acts_on_each_of_the_two_sublayers():
 
 @pytest.mark.parametrize("norm_first", [False, True])
 def test_gradients(norm_first):
-    encoder = Encoder(2, 4, 2, 6, activation="gelu", norm_first=norm_first).double()
+    encoder = Encoder(n_layers=2, d_model=4, n_heads=2, d_ff=6, activation="gelu", norm_first=norm_first).double()
     x = torch.randn(1, 3, 4, dtype=torch.float64, requires_grad=True)
-    assert torch.autograd.gradcheck(lambda x: encoder(x, causal_mask(3)).last_hidden_state, x)
+    assert torch.autograd.gradcheck(lambda x: encoder(x, causal_mask(3)[None]).last_hidden_state, x)
 
 
 @pytest.mark.parametrize(
     "call, error, message",
     [
-        (lambda: Encoder(0, 8, 2, 16), ValueError, "n_layers must be at least 1, got 0"),
-        (lambda: Encoder(1, 8, 3, 16), ValueError, "multiple of n_heads, got d_model=8 and n_heads=3"),
-        (lambda: EncoderLayer(8, 2, 16, dropout=1.5), ValueError, r"dropout must lie in \[0, 1\), got 1.5"),
-        (lambda: EncoderLayer(8, 2, 16, activation="swish"), ValueError, "activation must be one of"),
-        (lambda: Encoder(1, 8, 2, 16)(torch.ones(5, 8)), ValueError, r"query has shape \(5, 8\); expected \(batch"),
-        (lambda: Encoder(1, 8, 2, 16)(torch.ones(1, 5, 8), torch.ones(5, 4).bool()), ValueError, "mask has shape"),
+        (lambda: Encoder(n_layers=0, **SMALL), ValueError, "n_layers must be at least 1, got 0"),
+        (
+            lambda: Encoder(n_layers=1, d_model=8, n_heads=3, d_ff=16),
+            ValueError,
+            "multiple of n_heads, got d_model=8 and n_heads=3",
+        ),
+        (lambda: EncoderLayer(**SMALL, dropout=1.5), ValueError, r"dropout must lie in \[0, 1\), got 1.5"),
+        (lambda: EncoderLayer(**SMALL, activation="swish"), ValueError, "activation must be one of"),
+        (
+            lambda: Encoder(n_layers=1, **SMALL)(torch.ones(5, 8)),
+            ValueError,
+            r"query has shape \(5, 8\); expected \(batch",
+        ),
+        (
+            lambda: Encoder(n_layers=1, **SMALL)(torch.ones(1, 5, 8), causal_mask(5)),
+            ValueError,
+            r"mask has shape \(5, 5\); expected \(batch, length\), here \(1, 5\)",
+        ),
+        (
+            lambda: Encoder(n_layers=1, **SMALL)(torch.ones(1, 5, 8), torch.ones(1, 5, 4).bool()),
+            ValueError,
+            r"mask has shape \(1, 5, 4\); expected one that broadcasts to \(1, 5, 5\)",
+        ),
+        (
+            lambda: Encoder(n_layers=1, **SMALL)(torch.ones(1, 5, 8), [[True] * 5]),
+            TypeError,
+            r"mask must be a boolean tensor \(True = a real token\), got list",
+        ),
+        (lambda: EncoderLayer(**SMALL, dropout="x"), TypeError, "dropout must be a number, got str"),
+        (lambda: EncoderLayer(**SMALL, dropout=None), TypeError, "dropout must be a number, got NoneType"),
+        (lambda: EncoderLayer(**SMALL, activation=[]), ValueError, r"activation must be one of .* got \[\]"),
+        (lambda: Encoder(2, 8, 2, 16), TypeError, "positional argument"),
+        (lambda: EncoderLayer(8, 2, 16), TypeError, "positional argument"),
     ],
 )
 def test_bad_input(call, error, message):

@@ -7,6 +7,7 @@ from torch import nn
 from torch.testing import assert_close
 
 from course_utils import FeedForward, LayerNorm, layer_norm, layers, post_norm, pre_norm
+from course_utils.layers import AttentionSublayer
 
 sizes = st.integers(1, 6)
 
@@ -75,6 +76,15 @@ def test_residual_wiring():
     assert_close(pre_norm(x, torch.sin, norm), x + norm(x).sin())
 
 
+def test_attention_as_a_sublayer_drops_its_output_and_keeps_its_weights():
+    dropout, weights, x = nn.Dropout(0.5), torch.rand(2, 2), torch.ones(1000)
+    sublayer = AttentionSublayer(lambda x: (3 * x, weights), dropout)
+    assert sublayer.weights is None
+    assert set(sublayer(x).tolist()) == {0.0, 6.0} and sublayer.weights is weights
+    dropout.eval()
+    assert torch.equal(sublayer(x), 3 * x)
+
+
 def test_gradients():
     x = torch.randn(2, 4, dtype=torch.float64, requires_grad=True)
     norm, ffn = LayerNorm(4).double(), FeedForward(4, 8, "gelu").double()
@@ -93,8 +103,18 @@ def test_gradients():
         (
             lambda: layer_norm(torch.ones(3), torch.ones(4), torch.ones(4), 1e-5),
             ValueError,
-            r"x has shape \(3,\); expected its last axis to be 4",
+            r"gain has shape \(4,\), bias \(4,\) and x \(3,\); expected one gain and one bias for each number of x",
         ),
+        (lambda: layer_norm(torch.ones(2, 4), torch.ones(4), torch.ones(1), 1e-5), ValueError, r"bias \(1,\) and x"),
+        (lambda: layer_norm(torch.ones(4), torch.ones(4), torch.ones(3, 1, 4), 1e-5), ValueError, r"bias \(3, 1, 4\)"),
+        (
+            lambda: layer_norm(torch.ones(4), torch.ones(2, 4), torch.ones(2, 4), 1e-5),
+            ValueError,
+            r"gain has shape \(2",
+        ),
+        (lambda: layer_norm(torch.ones(4), torch.tensor(1.0), torch.ones(4), 1e-5), ValueError, r"gain has shape \(\)"),
+        (lambda: layer_norm(torch.tensor(1.0), torch.tensor(1.0), torch.tensor(1.0), 0), ValueError, r"and x \(\)"),
+        (lambda: layer_norm(torch.ones(4), [1.0] * 4, torch.ones(4), 1e-5), TypeError, "gain must be a torch.Tensor"),
         (
             lambda: layer_norm(torch.ones(4), torch.ones(4).double(), torch.ones(4), 1e-5),
             TypeError,

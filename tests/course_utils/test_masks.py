@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from course_utils import causal_mask, padding_mask
+from course_utils.masks import for_all_queries
 
 
 @given(st.integers(1, 12))
@@ -32,6 +33,22 @@ def test_padding_mask_marks_the_first_tokens(case):
     assert mask.tolist() == [[position < length for position in range(max_length)] for length in lengths]
 
 
+@pytest.mark.parametrize("dtype", [torch.int8, torch.uint8, torch.int16, torch.int32])
+def test_lengths_may_be_small_integers_and_their_maximum_need_not_be(dtype):
+    mask = padding_mask(torch.tensor([1, 100], dtype=dtype), 300)
+    assert mask.sum(dim=1).tolist() == [1, 100]
+
+
+def test_for_all_queries():
+    x, mask = torch.randn(2, 3, 4), padding_mask(torch.tensor([1, 3]), 3)
+    assert for_all_queries("mask", mask, x).tolist() == [[[True, False, False]], [[True, True, True]]]
+    assert for_all_queries("mask", None, x) is None
+    with pytest.raises(
+        ValueError, match=r"^source_mask has shape \(2, 1\); expected \(batch, length\), here \(2, 3\)$"
+    ):
+        for_all_queries("source_mask", mask[:, :1], x)
+
+
 @pytest.mark.parametrize(
     "length, error, message",
     [(0, ValueError, "length must be at least 1, got 0"), (2.0, TypeError, "length must be an int, got float")],
@@ -48,6 +65,7 @@ def test_bad_causal_mask(length, error, message):
         (torch.tensor([-1]), 4, ValueError, "lengths must lie in"),
         (torch.tensor([1.0]), 4, TypeError, "lengths must be an integer tensor, got torch.float32"),
         (torch.tensor([True]), 4, TypeError, "lengths must be an integer tensor, got torch.bool"),
+        (torch.tensor([1j]), 4, TypeError, "lengths must be an integer tensor, got torch.complex64"),
         ([1, 2], 4, TypeError, "lengths must be an integer tensor, got list"),
         (torch.tensor([[1]]), 4, ValueError, r"lengths has shape \(1, 1\); expected one axis"),
         (torch.tensor([1]), 0, ValueError, "max_length must be at least 1, got 0"),

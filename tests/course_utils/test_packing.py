@@ -8,13 +8,15 @@ from course_utils import (
     Bert,
     Encoder,
     MultiHeadAttention,
+    attend_within,
     block_diagonal_mask,
-    causal_mask,
+    encode_packed,
     pack,
     padding_mask,
     unpack,
 )
 
+SMALL = {"d_model": 8, "n_heads": 2, "d_ff": 16}
 lengths_of_rows = st.lists(st.integers(0, 7), min_size=1, max_size=5).filter(any)
 
 
@@ -58,16 +60,16 @@ def test_attention_within_sentences_is_attention_under_the_block_diagonal_mask(l
     attention = MultiHeadAttention(4 * n_heads, n_heads).double()
     x = torch.randn(1, sum(lengths), 4 * n_heads, dtype=torch.float64)
     expected = attention(x, x, x, block_diagonal_mask(lengths))[0]
-    assert_close(attention.attend_within(x, lengths), expected, atol=1e-14, rtol=0)
+    assert_close(attend_within(attention, x, lengths), expected, atol=1e-14, rtol=0)
 
 
 @given(lengths=lengths_of_rows)
 @pytest.mark.parametrize("norm_first", [False, True])
 def test_a_packed_encoder_gives_the_padded_hidden_states(norm_first, lengths):
-    encoder = Encoder(3, 8, 2, 16, norm_first=norm_first).eval()
+    encoder = Encoder(n_layers=3, **SMALL, norm_first=norm_first).eval()
     x, real = ragged(lengths, 8)
-    padded = encoder(x, real[:, None, :])
-    packed = encoder(pack(x, real)[0], lengths=lengths)
+    padded = encoder(x, real)
+    packed = encode_packed(encoder, *pack(x, real))
     assert packed.attention_weights is None and len(packed.hidden_states) == 4
     for ours, theirs in zip(packed.hidden_states, padded.hidden_states, strict=True):
         assert_close(ours[0], theirs[real], atol=1e-5, rtol=0)
@@ -75,13 +77,19 @@ def test_a_packed_encoder_gives_the_padded_hidden_states(norm_first, lengths):
 
 @given(lengths=lengths_of_rows)
 def test_a_sentence_does_not_see_its_neighbours(lengths):
-    encoder = Encoder(2, 8, 2, 16).double()
+    encoder = Encoder(n_layers=2, **SMALL).double()
     x, real = ragged(lengths, 8)
-    together = unpack(encoder(pack(x.double(), real)[0], lengths=lengths).last_hidden_state, real)
+    together = unpack(encode_packed(encoder, *pack(x.double(), real)).last_hidden_state, real)
     for row, output, length in zip(x.double(), together, lengths, strict=True):
         if length:
             alone = encoder(row[None, :length]).last_hidden_state[0]
             assert_close(output[:length], alone, atol=1e-12, rtol=0)
+
+
+def run_packed(bert, input_ids, token_type_ids=None, attention_mask=None):
+    """BERT without time spent on padding: its embeddings, then its encoder on one packed row."""
+    x = bert.embed(input_ids, token_type_ids)
+    return encode_packed(bert.encoder, *pack(x, attention_mask.bool()))
 
 
 def bert_input(lengths):
@@ -90,41 +98,27 @@ def bert_input(lengths):
     return {"input_ids": ids, "token_type_ids": segments, "attention_mask": padding_mask(torch.tensor(lengths), length)}
 
 
-@given(lengths=st.lists(st.integers(1, 16), min_size=1, max_size=5), pooler=st.booleans(), as_ints=st.booleans())
-def test_a_packed_bert_gives_the_padded_hidden_states(lengths, pooler, as_ints):
-    bert, inputs = tiny_bert(with_pooler=pooler).eval(), bert_input(lengths)
-    real = inputs["attention_mask"]
-    if as_ints:  # as a tokenizer gives it
-        inputs["attention_mask"] = real.long()
-    padded, packed = bert(**inputs), bert(**inputs, packed=True)
+@given(lengths=st.lists(st.integers(1, 16), min_size=1, max_size=5))
+def test_a_packed_bert_gives_the_padded_hidden_states(lengths):
+    bert, inputs = tiny_bert().eval(), bert_input(lengths)
+    padded, packed = bert(**inputs), run_packed(bert, **inputs)
     for ours, theirs in zip(packed.hidden_states, padded.hidden_states, strict=True):
-        assert_close(ours, pack(theirs, real)[0], atol=1e-5, rtol=0)
+        assert_close(ours, pack(theirs, inputs["attention_mask"])[0], atol=1e-5, rtol=0)
     assert torch.equal(packed.last_hidden_state, packed.hidden_states[-1])
-    if pooler:
-        assert_close(packed.pooler_output, padded.pooler_output, atol=1e-5, rtol=0)
-    else:
-        assert packed.pooler_output is None
 
 
 def test_padding_on_the_left_keeps_its_positions():
     bert, inputs = tiny_bert().eval(), bert_input([5, 8, 1])
     real = inputs["attention_mask"].flip(1)
     padded = bert(inputs["input_ids"], attention_mask=real)
-    packed = bert(inputs["input_ids"], attention_mask=real, packed=True)
+    packed = run_packed(bert, inputs["input_ids"], attention_mask=real)
     assert_close(packed.last_hidden_state[0], padded.last_hidden_state[real], atol=1e-5, rtol=0)
-
-
-def test_without_a_mask_every_token_is_real():
-    bert, inputs = tiny_bert(with_pooler=True).eval(), bert_input([4, 4])
-    padded, packed = bert(inputs["input_ids"]), bert(inputs["input_ids"], packed=True)
-    assert_close(packed.last_hidden_state, padded.last_hidden_state.flatten(0, 1)[None], atol=1e-5, rtol=0)
-    assert_close(packed.pooler_output, padded.pooler_output, atol=1e-5, rtol=0)
 
 
 def test_a_row_without_tokens_is_left_out():
     bert, inputs = tiny_bert().eval(), bert_input([3, 0, 2])
     real = inputs["attention_mask"]
-    padded, packed = bert(**inputs), bert(**inputs, packed=True)
+    padded, packed = bert(**inputs), run_packed(bert, **inputs)
     assert_close(packed.last_hidden_state[0], padded.last_hidden_state[real], atol=1e-5, rtol=0)
 
 
@@ -133,7 +127,7 @@ def test_a_packed_bert_learns_the_same():
     real, gradients = inputs["attention_mask"], []
     for packed in (False, True):
         bert.zero_grad()
-        out = bert(**inputs, packed=packed).last_hidden_state
+        out = (run_packed if packed else Bert.__call__)(bert, **inputs).last_hidden_state
         (out if packed else out[real]).pow(3).sum().backward()
         gradients.append([weight.grad.clone() for weight in bert.parameters()])
     assert_close(*gradients, atol=1e-10, rtol=1e-10)
@@ -141,20 +135,30 @@ def test_a_packed_bert_learns_the_same():
 
 
 def test_dropout_falls_on_the_same_places_packed_or_not():
-    encoder, x = Encoder(2, 8, 2, 16, dropout=0.5), torch.randn(1, 6, 8)
+    encoder, x = Encoder(n_layers=2, **SMALL, dropout=0.5), torch.randn(1, 6, 8)
     outputs = []
-    for lengths in (None, [6]):
+    for encode in (encoder, lambda x: encode_packed(encoder, x, [6])):
         torch.manual_seed(1)
-        outputs.append(encoder(x, lengths=lengths).last_hidden_state)
+        outputs.append(encode(x).last_hidden_state)
     assert_close(*outputs, atol=1e-6, rtol=0)
+
+
+def test_attention_weights_are_dropped_in_training_only():
+    attention, x = MultiHeadAttention(8, 2).double(), torch.randn(1, 5, 8, dtype=torch.float64)
+    expected = attend_within(attention, x, [2, 3])
+    attention.weight_dropout = 0.5
+    assert not torch.equal(attend_within(attention, x, [2, 3]), attend_within(attention, x, [2, 3]))
+    mean = torch.stack([attend_within(attention, x, [2, 3]) for _ in range(4000)]).mean(dim=0)
+    assert_close(mean, expected, atol=0.05, rtol=0)
+    assert torch.equal(attend_within(attention.eval(), x, [2, 3]), expected)
 
 
 def test_dropout_acts_in_training_only():
     bert, inputs = tiny_bert(dropout=0.5), bert_input([5, 2, 7])
-    first, second = (bert(**inputs, packed=True).last_hidden_state for _ in range(2))
+    first, second = (run_packed(bert, **inputs).last_hidden_state for _ in range(2))
     assert not torch.equal(first, second)
     bert.eval()
-    first, second = (bert(**inputs, packed=True).last_hidden_state for _ in range(2))
+    first, second = (run_packed(bert, **inputs).last_hidden_state for _ in range(2))
     assert torch.equal(first, second)
 
 
@@ -164,15 +168,14 @@ def test_a_real_bert(minilm):
     real = inputs["attention_mask"].bool()
     with torch.no_grad():
         theirs = minilm.hf_model(**inputs, output_hidden_states=True)
-        ours = minilm.bert(**inputs, packed=True)
+        ours = run_packed(minilm.bert, **inputs)
     for a, b in zip(ours.hidden_states, theirs.hidden_states, strict=True):
         assert_close(a[0], b[real], atol=1e-5, rtol=0)
 
 
 X, REAL = torch.randn(2, 3, 8), torch.tensor([[True, True, False], [True, True, True]])
 ROW = torch.randn(1, 5, 8)
-ENCODER = Encoder(1, 8, 2, 16)
-IDS = torch.zeros(2, 3, dtype=torch.long)
+ENCODER = Encoder(n_layers=1, **SMALL)
 
 
 @pytest.mark.parametrize(
@@ -196,24 +199,23 @@ IDS = torch.zeros(2, 3, dtype=torch.long)
         (lambda: block_diagonal_mask([0, 0]), ValueError, r"not all 0, got \[0, 0\]"),
         (lambda: block_diagonal_mask(5), TypeError, "lengths must be a list of ints, got 5"),
         (lambda: block_diagonal_mask([2.0]), TypeError, r"lengths must be a list of ints, got \[2.0\]"),
-        (lambda: ENCODER(ROW, lengths=[2, 2]), ValueError, "lengths add up to 4, but x holds 5 tokens"),
-        (lambda: ENCODER(ROW, lengths=[6, -1]), ValueError, "lengths must be at least 0"),
-        (lambda: ENCODER(ROW, lengths=torch.tensor([2, 3])), TypeError, "lengths must be a list of ints, got tensor"),
-        (lambda: ENCODER(X, lengths=[3, 3]), ValueError, r"x has shape \(2, 3, 8\); expected one packed row, \(1, tok"),
-        (lambda: ENCODER(ROW[..., :4], lengths=[5]), ValueError, "x has shape .* expected its last axis to be 8"),
-        (lambda: ENCODER(ROW.double(), lengths=[5]), TypeError, "w_q has dtype torch.float32, but x has torch.float64"),
-        (lambda: ENCODER(ROW, causal_mask(5), lengths=[5]), ValueError, "lengths go without mask and need_weights"),
-        (lambda: ENCODER(ROW, need_weights=True, lengths=[5]), ValueError, "lengths go without mask and need_weights"),
+        (lambda: encode_packed(ENCODER, ROW, [2, 2]), ValueError, "lengths add up to 4, but x holds 5 tokens"),
+        (lambda: encode_packed(ENCODER, ROW, [6, -1]), ValueError, "lengths must be at least 0"),
         (
-            lambda: tiny_bert()(IDS, need_weights=True, packed=True),
-            ValueError,
-            "lengths go without mask and need_weights",
+            lambda: encode_packed(ENCODER, ROW, torch.tensor([2, 3])),
+            TypeError,
+            "lengths must be a list of ints, got tensor",
         ),
-        (lambda: tiny_bert()(IDS, attention_mask=IDS, packed=True), ValueError, r"not all 0, got \[0, 0\]"),
         (
-            lambda: tiny_bert(with_pooler=True)(IDS, attention_mask=REAL.flip(1), packed=True),
+            lambda: encode_packed(ENCODER, X, [3, 3]),
             ValueError,
-            "attention_mask hides the first token of a row, the one that the pooler reads",
+            r"x has shape \(2, 3, 8\); expected one packed row, \(1, tok",
+        ),
+        (lambda: encode_packed(ENCODER, ROW[..., :4], [5]), ValueError, "x has shape .* d_model=8"),
+        (
+            lambda: encode_packed(ENCODER, ROW.double(), [5]),
+            TypeError,
+            "w_q has dtype torch.float32, but x has torch.float64",
         ),
     ],
 )

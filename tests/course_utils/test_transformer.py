@@ -9,16 +9,27 @@ from hypothesis import strategies as st
 from torch.testing import assert_close
 from torch_twins import shake, stack_pairs, torch_transformer
 
-from course_utils import Transformer, beam_search, causal_mask, greedy_decode, padding_mask, sinusoidal_positions
+from course_utils import (
+    Transformer,
+    beam_search,
+    causal_mask,
+    greedy_decode,
+    padding_mask,
+    post_norm,
+    pre_norm,
+    sinusoidal_positions,
+)
 
 ACCURACY = {torch.float32: 1e-5, torch.float64: 1e-12}
 BOS, EOS = 1, 2
+ENDS = {"bos_id": BOS, "eos_id": EOS}
+LANGUAGES = {"source_vocab_size": 9, "target_vocab_size": 7}
 SMALL = {"d_model": 16, "n_heads": 2, "n_layers": 2, "d_ff": 24, "max_length": 12, "dropout": 0.0}
 
 
 def small(source=9, target=7, **options):
     """A small model in float64 whose choices vary: large weights, no zero bias, no unit gain."""
-    model = Transformer(source, target, **(SMALL | options)).double().eval()
+    model = Transformer(source_vocab_size=source, target_vocab_size=target, **(SMALL | options)).double().eval()
     shake(model)
     with torch.no_grad():
         for weight in model.parameters():
@@ -42,7 +53,10 @@ def batch_of(rows, length, vocab_size):
 @pytest.mark.parametrize("norm_first", [False, True])
 @pytest.mark.parametrize("dtype", ACCURACY)
 def test_equals_torchs_transformer(dtype, norm_first, n_layers, n_heads, source, target):
-    ours = Transformer(9, 7, 4 * n_heads, n_heads, n_layers, 24, 8, dropout=0.0, norm_first=norm_first).to(dtype)
+    ours = Transformer(
+        **(LANGUAGES | SMALL | {"n_layers": n_layers, "d_model": 4 * n_heads, "n_heads": n_heads}),
+        norm_first=norm_first,
+    ).to(dtype)
     shake(ours)
     theirs = torch_transformer(ours)
     source_ids, source_mask = batch_of(3, source, 9)
@@ -66,8 +80,8 @@ def test_equals_torchs_transformer(dtype, norm_first, n_layers, n_heads, source,
 
 
 def test_the_defaults_are_the_papers_base_model():
-    model = Transformer(9)
-    assert model.max_length == 512 and model.dropout.p == 0.1 and not model.encoder.layers[0].norm_first
+    model = Transformer(source_vocab_size=9)
+    assert model.max_length == 512 and model.dropout.p == 0.1
     assert model.target_embedding.weight.shape == (9, 512)
     tables = [model.source_embedding.weight, model.target_embedding.weight, model.output.weight]
     assert len({id(table) for table in tables}) == 3
@@ -75,14 +89,14 @@ def test_the_defaults_are_the_papers_base_model():
         assert len(layers) == 6
         for layer in layers:
             assert layer.feed_forward.w_1.weight.shape == (2048, 512) and layer.feed_forward.activation == "relu"
-            assert layer.dropout.p == 0.1 and not layer.norm_first
+            assert layer.dropout.p == 0.1 and layer.add_and_norm is post_norm
     assert model.encoder.layers[0].attention.n_heads == model.decoder.layers[0].cross_attention.n_heads == 8
 
 
 def test_both_stacks_get_the_settings():
-    model = Transformer(9, 7, **(SMALL | {"dropout": 0.3}), activation="gelu", norm_first=True)
+    model = Transformer(**LANGUAGES, **(SMALL | {"dropout": 0.3}), activation="gelu", norm_first=True)
     for layer in (*model.encoder.layers, *model.decoder.layers):
-        assert layer.dropout.p == 0.3 and layer.feed_forward.activation == "gelu" and layer.norm_first
+        assert layer.dropout.p == 0.3 and layer.feed_forward.activation == "gelu" and layer.add_and_norm is pre_norm
 
 
 def test_gradients_of_a_training_step_equal_torchs():
@@ -94,7 +108,7 @@ def test_gradients_of_a_training_step_equal_torchs():
     (ours(source_ids, target_ids, source_mask, target_mask) * weight).sum().backward()
     with torch.no_grad():
         x, y = (
-            ours._embed("ids", ids, table)
+            ours.embed("ids", ids, table)
             for ids, table in ((source_ids, ours.source_embedding), (target_ids, ours.target_embedding))
         )
     hide = {"src_key_padding_mask": ~source_mask, "tgt_key_padding_mask": ~target_mask}
@@ -108,7 +122,7 @@ def test_gradients_of_a_training_step_equal_torchs():
 
 
 def test_embeddings_are_scaled_and_get_positions_and_dropout():
-    model = Transformer(9, 7, **(SMALL | {"dropout": 0.5}))
+    model = Transformer(**LANGUAGES, **(SMALL | {"dropout": 0.5}))
     ids = torch.tensor([[3, 0, 3]])
     expected = model.source_embedding.weight[ids] * 4 + sinusoidal_positions(3, 16)
     model.eval()
@@ -119,10 +133,10 @@ def test_embeddings_are_scaled_and_get_positions_and_dropout():
     assert_close(kept[kept != 0], 2 * expected[kept != 0])
 
 
-def test_new_weights_have_the_right_size_whatever_is_shared():
-    for shared, tied in itertools.product((False, True), repeat=2):
-        model = Transformer(500, d_model=64, n_heads=4, n_layers=1, d_ff=96, share_embeddings=shared, tie_output=tied)
-        assert (model.source_embedding.weight is model.target_embedding.weight) == shared
+def test_new_weights_have_the_right_size_tied_or_not():
+    for tied in (False, True):
+        model = Transformer(source_vocab_size=500, d_model=64, n_heads=4, n_layers=1, d_ff=96, tie_output=tied)
+        assert model.source_embedding.weight is not model.target_embedding.weight
         assert (model.output.weight is model.target_embedding.weight) == tied
         for table in (model.source_embedding.weight, model.target_embedding.weight):
             assert table.std().item() == pytest.approx(1 / 8, rel=0.03)
@@ -136,10 +150,10 @@ def test_new_weights_have_the_right_size_whatever_is_shared():
 
 
 def test_weights_can_be_saved_and_loaded_and_stay_tied():
-    first, second = (small(7, 7, share_embeddings=True, tie_output=True) for _ in range(2))
+    first, second = (small(7, 7, tie_output=True) for _ in range(2))
     assert "positions" not in first.state_dict()
     second.load_state_dict(first.state_dict())
-    assert second.output.weight is second.target_embedding.weight is second.source_embedding.weight
+    assert second.output.weight is second.target_embedding.weight
     ids = torch.randint(0, 7, (2, 4))
     assert torch.equal(first(ids, ids), second(ids, ids))
 
@@ -170,12 +184,13 @@ def test_later_target_tokens_change_nothing_and_the_source_changes_everything():
     memory = model.encode(source_ids).last_hidden_state
     scores, out = model.decode(target_ids, memory)
     assert torch.equal(scores, expected) and out.self_attention_weights is None is out.cross_attention_weights
-    free = model.decode(target_ids, memory, causal=False)[0] - model.decode(later, memory, causal=False)[0]
+    model.decoder.causal = False
+    free = model.decode(target_ids, memory)[0] - model.decode(later, memory)[0]
     assert (free.abs().amax(-1) > 1e-6).all()
 
 
 def test_it_learns_to_turn_sequences_round():
-    model = Transformer(8, **(SMALL | {"d_model": 32, "n_layers": 1, "d_ff": 64}), tie_output=True)
+    model = Transformer(source_vocab_size=8, **(SMALL | {"d_model": 32, "n_layers": 1, "d_ff": 64}), tie_output=True)
     optimizer = torch.optim.AdamW(model.parameters(), lr=5e-3)
     for _ in range(200):
         source = torch.randint(3, 8, (32, 5))
@@ -186,7 +201,7 @@ def test_it_learns_to_turn_sequences_round():
         optimizer.step()
     source = torch.randint(3, 8, (64, 5))
     for search in (greedy_decode, beam_search):
-        ids = search(model, source, BOS, EOS, 10).ids
+        ids = search(model, source, **ENDS, max_length=10).ids
         assert ids.shape == (64, 6) and (ids[:, 5] == EOS).all()
         assert (ids[:, :5] == source.flip(1)).all(-1).float().mean() > 0.9
 
@@ -223,7 +238,7 @@ def test_with_and_without_a_cache_the_same(dtype, search, norm_first, seed, rows
     source_ids, source_mask = batch_of(rows, source, 9)
     out, plain = (
         SEARCHES[search](
-            model, source_ids, BOS, EOS, max_length, source_mask=source_mask, use_cache=use_cache, need_weights=True
+            model, source_ids, source_mask, **ENDS, max_length=max_length, use_cache=use_cache, need_weights=True
         )
         for use_cache in (True, False)
     )
@@ -238,7 +253,7 @@ def test_with_and_without_a_cache_the_same(dtype, search, norm_first, seed, rows
         assert (row[length:] == EOS).all() and (length == max_length or row[length - 1] == EOS)
     shifted = torch.cat([torch.full((rows, 1), BOS), out.ids[:, :-1]], dim=1)
     memory = model.encode(source_ids, source_mask).last_hidden_state
-    decoded = model.decode(shifted, memory, source_mask, need_weights=True)[1]
+    decoded = model.decode(shifted, memory, source_mask=source_mask, need_weights=True)[1]
     for kind in ("self_attention_weights", "cross_attention_weights"):
         for a, b in zip(getattr(out, kind), getattr(decoded, kind), strict=True):
             assert_close(a, b, atol=ACCURACY[dtype], rtol=0)
@@ -247,11 +262,11 @@ def test_with_and_without_a_cache_the_same(dtype, search, norm_first, seed, rows
 @pytest.mark.parametrize("search", [greedy_decode, beam_search])
 def test_a_search_hands_the_decoder_only_the_newest_token_unless_told_otherwise(search):
     model, source_ids, handed = small(), torch.randint(0, 9, (2, 4)), []
-    model.decoder.register_forward_hook(lambda module, arguments, output: handed.append(arguments[0].shape[1]))
-    search(model, source_ids, BOS, EOS, 5)
+    model.decoder.layers[0].norm1.register_forward_hook(lambda module, x, output: handed.append(x[0].shape[1]))
+    search(model, source_ids, **ENDS, max_length=5)
     with_cache = handed.copy()
     handed.clear()
-    search(model, source_ids, BOS, EOS, 5, use_cache=False)
+    search(model, source_ids, **ENDS, max_length=5, use_cache=False)
     assert len(with_cache) > 1 and set(with_cache) == {1}
     assert handed == list(range(1, len(with_cache) + 1))
 
@@ -263,14 +278,20 @@ def test_any_word_may_be_the_first_or_the_last_and_a_target_may_fill_the_positio
     with torch.no_grad():
         model.output.weight[eos_id] = 0
         model.decoder.layers[-1].norm3.bias[:] = 9 * model.output.weight[1]  # word 1 again and again
-    out = search(model, torch.randint(0, 9, (2, 12)), bos_id, eos_id, 12)
+    out = search(model, torch.randint(0, 9, (2, 12)), bos_id=bos_id, eos_id=eos_id, max_length=12)
     assert out.ids.tolist() == [[1] * 12] * 2
 
 
 def test_a_beam_is_4_wide_and_its_penalty_is_0_6_unless_told_otherwise():
     model, source_ids = small(), torch.randint(0, 9, (100, 4))
     default, same, wider, harder = (
-        beam_search(model, source_ids, BOS, EOS, 8, *options).score for options in ((), (4, 0.6), (5, 0.6), (4, 1.6))
+        beam_search(model, source_ids, **ENDS, max_length=8, **options).score
+        for options in (
+            {},
+            {"beam_size": 4, "length_penalty": 0.6},
+            {"beam_size": 5, "length_penalty": 0.6},
+            {"beam_size": 4, "length_penalty": 1.6},
+        )
     )
     assert torch.equal(default, same) and not torch.allclose(default, wider) and not torch.allclose(default, harder)
 
@@ -278,9 +299,9 @@ def test_a_beam_is_4_wide_and_its_penalty_is_0_6_unless_told_otherwise():
 @pytest.mark.parametrize("search", [greedy_decode, beam_search])
 def test_a_search_lies_where_the_source_does_whatever_the_default_device(search):
     model, source_ids = small(), torch.randint(0, 9, (2, 4))
-    expected = search(model, source_ids, BOS, EOS, 5)
+    expected = search(model, source_ids, **ENDS, max_length=5)
     with torch.device("meta"):
-        out = search(model, source_ids, BOS, EOS, 5)
+        out = search(model, source_ids, **ENDS, max_length=5)
     assert torch.equal(out.ids, expected.ids) and torch.equal(out.score, expected.score)
 
 
@@ -289,8 +310,8 @@ def test_a_beam_of_1_is_greedy(seed, length_penalty):
     torch.manual_seed(seed)
     model = small()
     source_ids, source_mask = batch_of(3, 5, 9)
-    greedy = greedy_decode(model, source_ids, BOS, EOS, 8, source_mask)
-    beam = beam_search(model, source_ids, BOS, EOS, 8, 1, length_penalty, source_mask)
+    greedy = greedy_decode(model, source_ids, source_mask, **ENDS, max_length=8)
+    beam = beam_search(model, source_ids, source_mask, **ENDS, max_length=8, beam_size=1, length_penalty=length_penalty)
     assert torch.equal(beam.ids, greedy.ids)
     assert_close(beam.log_probability, greedy.log_probability, atol=1e-12, rtol=0)
 
@@ -325,7 +346,9 @@ def test_equals_a_beam_search_with_lists_one_sentence_at_a_time(use_cache, seed,
     torch.manual_seed(seed)
     model = small()
     source_ids = torch.randint(0, 9, (3, 4))
-    out = beam_search(model, source_ids, BOS, EOS, 6, beam_size, length_penalty, use_cache=use_cache)
+    out = beam_search(
+        model, source_ids, **ENDS, max_length=6, beam_size=beam_size, length_penalty=length_penalty, use_cache=use_cache
+    )
     for row in range(3):
         ids, score = best_first(model, source_ids[row : row + 1], 6, beam_size, length_penalty)
         assert out.ids[row, : len(ids)].tolist() == ids
@@ -339,7 +362,9 @@ def test_a_beam_wide_enough_finds_the_best_of_all_targets(seed, length_penalty):
     model = small(target=4)
     source_ids, source_mask = batch_of(2, 3, 9)
     targets = torch.tensor(list(itertools.product(range(4), repeat=4)))
-    out = beam_search(model, source_ids, BOS, EOS, 4, len(targets), length_penalty, source_mask)
+    out = beam_search(
+        model, source_ids, source_mask, **ENDS, max_length=4, beam_size=len(targets), length_penalty=length_penalty
+    )
     for row in range(2):
         every = [x[row : row + 1].expand(len(targets), -1) for x in (source_ids, source_mask)]
         total, lengths = log_probabilities(model, *every, targets)
@@ -351,10 +376,10 @@ class Scripted(Transformer):
     """Tokens 0, 1, and the end; ``table`` has P(next token) after the start symbol, after 0 and after 1."""
 
     def __init__(self, table):
-        super().__init__(9, 3, **SMALL)
+        super().__init__(source_vocab_size=9, target_vocab_size=3, **SMALL)
         self.table = torch.tensor(table)
 
-    def decode(self, target_ids, memory, *arguments, cache=None, **more):
+    def decode(self, target_ids, memory, **more):
         after = target_ids + 1
         after[:, 0] = 0
         return (self.table[after.clamp(max=2)] + 1e-9).log(), None
@@ -366,8 +391,8 @@ ONE_SOURCE = torch.zeros(1, 1, dtype=torch.long)
 def test_a_wider_beam_finds_what_greedy_misses():
     """The likelier first token leads to unlikely targets, the other to a certain one."""
     model = Scripted([[0.55, 0.45, 0.0], [0.3, 0.3, 0.4], [0.0, 0.0, 1.0]])
-    greedy = greedy_decode(model, ONE_SOURCE, BOS, EOS, 2, use_cache=False)
-    beam = beam_search(model, ONE_SOURCE, BOS, EOS, 2, beam_size=2, length_penalty=0.0, use_cache=False)
+    greedy = greedy_decode(model, ONE_SOURCE, **ENDS, max_length=2, use_cache=False)
+    beam = beam_search(model, ONE_SOURCE, **ENDS, max_length=2, beam_size=2, length_penalty=0.0, use_cache=False)
     assert greedy.ids.tolist() == [[0, EOS]] and greedy.log_probability.exp().item() == pytest.approx(0.22)
     assert beam.ids.tolist() == [[1, EOS]] and beam.log_probability.exp().item() == pytest.approx(0.45)
 
@@ -376,7 +401,9 @@ def test_a_search_does_not_stop_while_a_longer_target_may_still_overtake():
     """To end at once is best without a penalty; with one, six certain tokens make up for their first."""
     model = Scripted([[0.45, 0.05, 0.5], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
     for length_penalty, best in ((0.0, [EOS]), (2.0, [0] * 6)):
-        beam = beam_search(model, ONE_SOURCE, BOS, EOS, 6, 2, length_penalty, use_cache=False)
+        beam = beam_search(
+            model, ONE_SOURCE, **ENDS, max_length=6, beam_size=2, length_penalty=length_penalty, use_cache=False
+        )
         assert beam.ids.tolist() == [best]
 
 
@@ -385,7 +412,7 @@ def test_a_search_stops_as_soon_as_no_other_target_can_be_better(search):
     model, steps = Scripted([[0.0, 0.0, 1.0], [0.5, 0.5, 0.0], [0.5, 0.5, 0.0]]), []
     decode = model.decode
     model.decode = lambda *arguments, **more: (steps.append(1), decode(*arguments, **more))[1]
-    out = search(model, ONE_SOURCE, BOS, EOS, 9, use_cache=False)
+    out = search(model, ONE_SOURCE, **ENDS, max_length=9, use_cache=False)
     assert out.ids.tolist() == [[EOS]] and len(steps) == 1
 
 
@@ -395,7 +422,7 @@ def test_a_larger_length_penalty_prefers_longer_targets():
         torch.manual_seed(seed)
         model, source_ids = small(), torch.randint(0, 9, (4, 4))
         for length_penalty in lengths:
-            ids = beam_search(model, source_ids, BOS, EOS, 10, 4, length_penalty).ids
+            ids = beam_search(model, source_ids, **ENDS, max_length=10, length_penalty=length_penalty).ids
             lengths[length_penalty] += int(((ids == EOS).cumsum(-1) == 0).sum())
     assert lengths[3.0] > lengths[0.0] > 0
 
@@ -404,10 +431,10 @@ def test_a_larger_length_penalty_prefers_longer_targets():
 def test_a_row_does_not_depend_on_its_batch(search):
     model = small()
     source_ids, source_mask = batch_of(4, 5, 9)
-    together = search(model, source_ids, BOS, EOS, 8, source_mask=source_mask)
+    together = search(model, source_ids, **ENDS, max_length=8, source_mask=source_mask)
     for row in range(4):
         real = source_ids[row : row + 1, source_mask[row]]
-        alone = search(model, real, BOS, EOS, 8)
+        alone = search(model, real, **ENDS, max_length=8)
         assert together.ids[row, : alone.ids.shape[1]].tolist() == alone.ids[0].tolist()
         assert_close(together.log_probability[row], alone.log_probability[0], atol=1e-12, rtol=0)
 
@@ -416,14 +443,14 @@ def test_a_row_does_not_depend_on_its_batch(search):
 def test_a_search_drops_nothing_keeps_no_gradient_and_leaves_the_mode_as_it_was(search):
     model = small(dropout=0.5).train()
     source_ids = torch.randint(0, 9, (2, 4))
-    first, second = (search(model, source_ids, BOS, EOS, 6) for _ in range(2))
+    first, second = (search(model, source_ids, **ENDS, max_length=6) for _ in range(2))
     assert torch.equal(first.log_probability, second.log_probability)
     assert model.training and model.dropout.training and not first.log_probability.requires_grad
     assert first.self_attention_weights is None and first.cross_attention_weights is None
     with pytest.raises(ValueError, match="source_mask"):
-        search(model, source_ids, BOS, EOS, 6, source_mask=torch.ones(2, 3).bool())
+        search(model, source_ids, **ENDS, max_length=6, source_mask=torch.ones(2, 3).bool())
     assert model.training
-    search(model.eval(), source_ids, BOS, EOS, 6)
+    search(model.eval(), source_ids, **ENDS, max_length=6)
     assert not model.training
 
 
@@ -433,14 +460,14 @@ def test_a_source_of_padding_only_gives_no_nan(search, need_weights):
     model = small()
     source_mask = torch.tensor([[True, True], [False, False]])
     source_ids = torch.randint(0, 9, (2, 2))
-    out = search(model, source_ids, BOS, EOS, 5, source_mask=source_mask, need_weights=need_weights)
+    out = search(model, source_ids, **ENDS, max_length=5, source_mask=source_mask, need_weights=need_weights)
     assert torch.isfinite(out.log_probability).all()
     scores = model.train()(source_ids, torch.randint(0, 7, (2, 3)), source_mask)
     scores.sum().backward()
     assert torch.isfinite(scores).all() and all(torch.isfinite(p.grad).all() for p in model.parameters())
 
 
-MODEL = Transformer(9, 7, **SMALL).eval()
+MODEL = Transformer(**LANGUAGES, **SMALL).eval()
 SOURCE, TARGET = torch.ones(2, 4, dtype=torch.long), torch.ones(2, 3, dtype=torch.long)
 MEMORY = torch.ones(2, 4, 16)
 
@@ -448,12 +475,16 @@ MEMORY = torch.ones(2, 4, 16)
 @pytest.mark.parametrize(
     "call, error, message",
     [
-        (lambda: Transformer(0), ValueError, "source_vocab_size must be at least 1, got 0"),
-        (lambda: Transformer(9, 7.0), TypeError, "target_vocab_size must be an int, got float"),
-        (lambda: Transformer(9, d_model=15, n_heads=3), ValueError, "d_model must be even"),
-        (lambda: Transformer(9, d_model=10, n_heads=4), ValueError, "multiple of n_heads"),
-        (lambda: Transformer(9, dropout=1.0), ValueError, r"dropout must lie in \[0, 1\), got 1.0"),
-        (lambda: Transformer(9, 7, share_embeddings=True), ValueError, "source_vocab_size=9 and target_vocab_size=7"),
+        (lambda: Transformer(source_vocab_size=0), ValueError, "source_vocab_size must be at least 1, got 0"),
+        (
+            lambda: Transformer(source_vocab_size=9, target_vocab_size=7.0),
+            TypeError,
+            "target_vocab_size must be an int, got float",
+        ),
+        (lambda: Transformer(source_vocab_size=9, d_model=15, n_heads=3), ValueError, "d_model must be even"),
+        (lambda: Transformer(source_vocab_size=9, d_model=10, n_heads=4), ValueError, "multiple of n_heads"),
+        (lambda: Transformer(source_vocab_size=9, dropout=1.0), ValueError, r"dropout must lie in \[0, 1\), got 1.0"),
+        (lambda: Transformer(9), TypeError, "positional argument"),
         (lambda: MODEL.encode(SOURCE[:, :0]), ValueError, r"source_ids has shape \(2, 0\); .* nothing empty"),
         (lambda: MODEL.encode(SOURCE[0]), ValueError, r"source_ids has shape \(4,\); expected \(batch, length\)"),
         (lambda: MODEL.encode(SOURCE + 8), ValueError, r"source_ids must lie in 0..8, got values from 9 to 9"),
@@ -465,10 +496,11 @@ MEMORY = torch.ones(2, 4, 16)
         (lambda: MODEL(SOURCE, TARGET + 7), ValueError, "target_ids must lie in 0..6, got values from 8 to 8"),
         (lambda: MODEL(SOURCE, TARGET - 2), ValueError, "target_ids must lie in 0..6, got values from -1 to -1"),
         (lambda: MODEL(SOURCE, TARGET.repeat(1, 5)), ValueError, "target_ids is 15 tokens long; expected at most 12"),
-        (lambda: MODEL(SOURCE, TARGET[:1]), ValueError, "memory holds a batch of 2, x a batch of 1"),
+        (lambda: MODEL(SOURCE, TARGET[:1]), ValueError, "memory has a batch of 2, x one of 1; expected the same"),
         (lambda: MODEL(SOURCE, TARGET, None, SOURCE.bool()), ValueError, r"target_mask has shape \(2, 4\)"),
         (lambda: MODEL.decode(TARGET, MEMORY[..., :8]), ValueError, r"memory has shape \(2, 4, 8\); .*d_model=16"),
-        (lambda: MODEL.decode(TARGET, MEMORY, TARGET.bool()), ValueError, r"memory_mask has shape \(2, 3\)"),
+        (lambda: MODEL.decode(TARGET, MEMORY, source_mask=TARGET.bool()), ValueError, r"source_mask has shape \(2, 3"),
+        (lambda: MODEL.decode(TARGET, MEMORY, SOURCE.bool()), TypeError, "positional argument"),
     ],
 )
 def test_bad_input(call, error, message):
@@ -480,26 +512,43 @@ def test_bad_input(call, error, message):
 @pytest.mark.parametrize(
     "arguments, error, message",
     [
-        ((SOURCE, BOS, EOS, 0), ValueError, "max_length must be at least 1, got 0"),
-        ((SOURCE, BOS, EOS, 2.0), TypeError, "max_length must be an int, got float"),
-        ((SOURCE, BOS, EOS, 13), ValueError, "max_length is 13; expected at most 12"),
-        ((SOURCE, 7, EOS, 5), ValueError, "bos_id must lie in the target vocabulary, 0..6, got 7"),
-        ((SOURCE, BOS, -1, 5), ValueError, "eos_id must lie in the target vocabulary, 0..6, got -1"),
-        ((SOURCE[:, :0], BOS, EOS, 5), ValueError, r"source_ids has shape \(2, 0\)"),
-        ((SOURCE[:0], BOS, EOS, 5), ValueError, r"source_ids has shape \(0, 4\)"),
-        ((SOURCE.repeat(1, 4), BOS, EOS, 5), ValueError, "source_ids is 16 tokens long; expected at most 12"),
+        ({"max_length": 0}, ValueError, r"max_length must lie in 1..12, got 0"),
+        ({"max_length": 2.0}, TypeError, "max_length must be an int, got float"),
+        ({"max_length": 13}, ValueError, "max_length must lie in 1..12, got 13"),
+        ({"bos_id": 7}, ValueError, "bos_id must lie in 0..6, got 7"),
+        ({"bos_id": 1.5}, TypeError, "bos_id must be an int, got float"),
+        ({"bos_id": None}, TypeError, "bos_id must be an int, got NoneType"),
+        ({"eos_id": -1}, ValueError, "eos_id must lie in 0..6, got -1"),
+        ({"eos_id": 2.5}, TypeError, "eos_id must be an int, got float"),
+        ({"source_ids": SOURCE[:, :0]}, ValueError, r"source_ids has shape \(2, 0\)"),
+        ({"source_ids": SOURCE[:0]}, ValueError, r"source_ids has shape \(0, 4\)"),
+        ({"source_ids": SOURCE.repeat(1, 4)}, ValueError, "source_ids is 16 tokens long; expected at most 12"),
     ],
 )
 def test_bad_search(search, arguments, error, message):
     with pytest.raises(error, match=message):
-        search(MODEL, *arguments)
+        search(MODEL, **({"source_ids": SOURCE, "max_length": 5} | ENDS | arguments))
 
 
-def test_bad_beam():
-    with pytest.raises(ValueError, match="beam_size must be at least 1, got 0"):
-        beam_search(MODEL, SOURCE, BOS, EOS, 5, beam_size=0)
-    with pytest.raises(TypeError, match="beam_size must be an int, got float"):
-        beam_search(MODEL, SOURCE, BOS, EOS, 5, beam_size=2.0)
-    for wrong in (-0.5, float("nan")):
-        with pytest.raises(ValueError, match="length_penalty must be at least 0, got"):
-            beam_search(MODEL, SOURCE, BOS, EOS, 5, length_penalty=wrong)
+def test_the_cache_refuses_a_decoder_that_is_not_causal():
+    model = small()
+    model.decoder.causal = False
+    with pytest.raises(ValueError, match="^cache needs causal=True"):
+        greedy_decode(model, SOURCE, **ENDS, max_length=5)
+    assert greedy_decode(model, SOURCE, **ENDS, max_length=5, use_cache=False).ids.shape[0] == 2
+
+
+@pytest.mark.parametrize(
+    "options, error, message",
+    [
+        ({"beam_size": 0}, ValueError, "beam_size must be at least 1, got 0"),
+        ({"beam_size": 2.0}, TypeError, "beam_size must be an int, got float"),
+        ({"length_penalty": -0.5}, ValueError, r"length_penalty must lie in \[0, inf\), got -0.5"),
+        ({"length_penalty": float("nan")}, ValueError, r"length_penalty must lie in \[0, inf\), got nan"),
+        ({"length_penalty": float("inf")}, ValueError, r"length_penalty must lie in \[0, inf\), got inf"),
+        ({"length_penalty": None}, TypeError, "length_penalty must be a number, got NoneType"),
+    ],
+)
+def test_bad_beam(options, error, message):
+    with pytest.raises(error, match=message):
+        beam_search(MODEL, SOURCE, **ENDS, max_length=5, **options)

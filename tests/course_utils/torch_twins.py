@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor, nn
 
-from course_utils import Decoder, DecoderLayer, EncoderLayer, LayerNorm, MultiHeadAttention, Transformer
+from course_utils import Decoder, DecoderLayer, EncoderLayer, LayerNorm, MultiHeadAttention, Transformer, pre_norm
 
 Pairs = Iterator[tuple[list[Tensor], Tensor]]
 
@@ -67,15 +67,15 @@ def options(layer: DecoderLayer) -> dict:
         "activation": layer.feed_forward.activation,
         "layer_norm_eps": layer.norm1.eps,
         "batch_first": True,
-        "norm_first": layer.norm_first,
+        "norm_first": layer.add_and_norm is pre_norm,
         "dtype": layer.norm1.gain.dtype,
     }
 
 
 def torch_decoder(ours: Decoder) -> nn.TransformerDecoder:
     layer = ours.layers[0]
-    theirs = nn.TransformerDecoderLayer(ours.d_model, layer.self_attention.n_heads, **options(layer))
-    norm = nn.LayerNorm(ours.d_model, dtype=layer.norm1.gain.dtype) if layer.norm_first else None
+    theirs = nn.TransformerDecoderLayer(len(layer.norm1.gain), layer.self_attention.n_heads, **options(layer))
+    norm = nn.LayerNorm(len(layer.norm1.gain), dtype=layer.norm1.gain.dtype) if layer.add_and_norm is pre_norm else None
     theirs = nn.TransformerDecoder(theirs, len(ours.layers), norm)
     copy(stack_pairs(ours, theirs))
     return theirs.train(ours.training)
@@ -84,10 +84,10 @@ def torch_decoder(ours: Decoder) -> nn.TransformerDecoder:
 def torch_transformer(ours: Transformer) -> nn.Transformer:
     """torch's has no embeddings and no output; its last norms, which the paper lacks, go unless ours has them too."""
     layer, n_layers = ours.decoder.layers[0], len(ours.decoder.layers)
-    d_model, n_heads = ours.decoder.d_model, layer.self_attention.n_heads
+    d_model, n_heads = ours.output.in_features, layer.self_attention.n_heads
     with warnings.catch_warnings(action="ignore"):  # "nested tensors are not used"
         theirs = nn.Transformer(d_model, n_heads, n_layers, n_layers, **options(layer))
-    if not layer.norm_first:
+    if layer.add_and_norm is not pre_norm:
         theirs.encoder.norm = theirs.decoder.norm = None
     copy(stack_pairs(ours.encoder, theirs.encoder))
     copy(stack_pairs(ours.decoder, theirs.decoder))

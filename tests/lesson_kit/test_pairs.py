@@ -3,18 +3,11 @@ from itertools import islice
 
 import pytest
 
-from lesson_kit.languages.pairs import (
-    MAX_WORDS,
-    MAX_WORDS_LONGER,
-    SMALLEST_HELD_OUT,
-    TAUGHT,
-    generate_pairs,
-    is_held_out,
-    lexicon,
-)
+from lesson_kit.languages.pairs import MAX_WORDS, TAUGHT, generate_pairs, lexicon
+from lesson_kit.languages.pairs.generate import MAX_WORDS_LONGER, SMALLEST_HELD_OUT, is_held_out
 from lesson_kit.languages.pairs.grammar import KINDS
 from lesson_kit.languages.pairs.rules import Part, build
-from lesson_kit.languages.pairs.vocabulary import SPECIAL, Vocabulary
+from lesson_kit.languages.pairs.vocabulary import SPECIAL_TOKENS, Vocabulary
 from lesson_kit.training.translator import vocabularies
 
 
@@ -233,7 +226,7 @@ def test_nothing_is_unknown_to_the_vocabularies(training, held_out, longer):
 
 def test_a_vocabulary_there_and_back():
     vocabulary = Vocabulary.of([["b", "a"], ["c"]])
-    assert vocabulary.tokens == [*SPECIAL, "a", "b", "c"] and len(vocabulary) == 7
+    assert vocabulary.tokens == [*SPECIAL_TOKENS, "a", "b", "c"] and len(vocabulary) == 7
     assert vocabulary.encode(["c", "?", "a"]) == [6, 3, 4]
     assert vocabulary.decode([1, 6, 4, 2, 5]) == ["c", "a"], "what follows [EOS] is not read"
 
@@ -242,7 +235,7 @@ def test_a_vocabulary_there_and_back():
     "tokens, message",
     [
         (["a"], r"tokens must begin with \['\[PAD\]'"),
-        ([*SPECIAL, "a", "b", "a"], "tokens must be different ones, got 'a' twice"),
+        ([*SPECIAL_TOKENS, "a", "b", "a"], "tokens must be different ones, got 'a' twice"),
     ],
 )
 def test_a_wrong_vocabulary(tokens, message):

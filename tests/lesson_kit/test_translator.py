@@ -1,3 +1,4 @@
+import csv
 import json
 import os
 import signal
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 import torch.nn.functional as F
+from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from torch.testing import assert_close
 
@@ -17,9 +19,9 @@ from course_utils.encoder import EncoderLayer
 from lesson_kit import load_translator
 from lesson_kit.languages.pairs import TAUGHT, generate_pairs
 from lesson_kit.languages.pairs.vocabulary import Vocabulary
-from lesson_kit.training import loop
 from lesson_kit.training import translator as training
 from lesson_kit.training.break_it import SWITCHES, break_model
+from lesson_kit.training.loop import LOG_COLUMNS
 from lesson_kit.translator import Translation, Translator
 from tools.measure import measure_translator
 
@@ -135,26 +137,23 @@ def test_dropout_resumes_too(tmp_path):
     assert all(torch.equal(weight, weights(parts)[name]) for name, weight in weights(whole).items())
 
 
-def test_fit_is_the_same_training_without_files(trained):
-    rows = []
-    model, log = training.fit(training.Settings(**TINY), callback=rows.append, log_every=4)
-    assert rows == log and [row["step"] for row in log] == [4, 8, 12] and set(log[0]) == set(loop.LOG_COLUMNS)
-    for name, weight in weights(trained).items():
-        assert torch.equal(weight, model.state_dict()[name]), name
-
-
-def test_fit_takes_any_schedule_and_any_model(vocabulary):
-    model = tiny_model(vocabulary)
-    before = {name: weight.clone() for name, weight in model.state_dict().items()}
-    same, log = training.fit(training.Settings(**TINY), model, schedule=lambda step: 0.0, log_every=12)
-    assert same is model and log[-1]["learning_rate"] == 0.0
-    assert all(torch.equal(weight, before[name]) for name, weight in model.state_dict().items())
-
-
-def test_it_learns():
+def test_it_learns(tmp_path):
     settings = TINY | {"steps": 120, "batch_size": 16, "d_model": 16, "learning_rate": 1e-2}
-    _, log = training.fit(training.Settings(**settings), log_every=10)
-    assert log[-1]["loss"] < 0.8 * log[0]["loss"] and log[-1]["accuracy"] > log[0]["accuracy"]
+    train(tmp_path, settings)
+    with open(tmp_path / "training_log.csv", encoding="utf-8") as file:
+        first, *_, last = csv.DictReader(file)
+    assert float(last["loss"]) < 0.8 * float(first["loss"]) and float(last["accuracy"]) > float(first["accuracy"])
+
+
+def test_the_shipped_weights_can_be_trained_again(tmp_path):
+    """The first steps, as they are logged beside the shipped weights: another draw of anything would show."""
+    training.train(training.Settings(), tmp_path, progress=False, stop_at=20)
+    with safe_open(tmp_path / "checkpoint.safetensors", framework="pt") as file:
+        ours = json.loads(file.metadata()["log"])[0]
+    with open(SHIPPED / "training_log.csv", encoding="utf-8") as file:
+        theirs = next(csv.DictReader(file))
+    for what in ("step", "loss", "accuracy", "learning_rate"):
+        assert ours[what] == pytest.approx(float(theirs[what]), abs=1e-3), what
 
 
 def interrupt_at(step, monkeypatch):
@@ -176,16 +175,9 @@ def test_an_interrupt_keeps_the_step_and_says_where(trained, tmp_path, monkeypat
         train(tmp_path, checkpoint_seconds=1e9)
     said = capsys.readouterr().out
     assert "after step 6 of 12" in said and str(tmp_path / "checkpoint.safetensors") in said
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler, "Ctrl-C is as it was before"
     train(tmp_path)
     assert all(torch.equal(weight, weights(tmp_path)[name]) for name, weight in weights(trained).items())
-
-
-def test_an_interrupt_without_files_says_so(monkeypatch, capsys):
-    interrupt_at(2, monkeypatch)
-    with pytest.raises(KeyboardInterrupt):
-        training.fit(training.Settings(**TINY))
-    assert "no checkpoint was asked for" in capsys.readouterr().out
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler, "Ctrl-C is as it was before"
 
 
 def test_ctrl_c_on_the_command_line(tmp_path):
@@ -224,16 +216,28 @@ def test_a_damaged_or_foreign_checkpoint_is_named_and_kept(tmp_path, vocabulary)
 
 @pytest.mark.parametrize(
     "wrong, message",
-    [({"steps": 0}, "steps must be at least 1, got 0"), ({"label_smoothing": 1.0}, "label_smoothing must lie in")],
+    [
+        ({"steps": 0}, "steps must be at least 1, got 0"),
+        ({"label_smoothing": 1.0}, r"label_smoothing must lie in \[0, 1\), got 1.0"),
+        ({"dropout": -0.1}, r"dropout must lie in \[0, 1\), got -0.1"),
+        ({"learning_rate": float("nan")}, "learning_rate must be a number above 0, got nan"),
+        ({"learning_rate": float("inf")}, "learning_rate must be a number above 0, got inf"),
+        ({"learning_rate": -1.0}, "learning_rate must be a number above 0, got -1.0"),
+    ],
 )
 def test_wrong_settings(wrong, message):
     with pytest.raises(ValueError, match=message):
         training.Settings(**wrong)
 
 
+def test_settings_of_the_wrong_type():
+    with pytest.raises(TypeError, match="steps must be an int, got 2.5"):
+        training.Settings(steps=2.5)
+
+
 def test_what_comes_out(trained):
     log = (trained / "training_log.csv").read_text().splitlines()
-    assert log[0] == ",".join(loop.LOG_COLUMNS) and len(log) == 1 + TINY["steps"] // 4
+    assert log[0] == ",".join(LOG_COLUMNS) and len(log) == 1 + TINY["steps"] // 4
     assert training.Settings(**json.loads((trained / "training_settings.json").read_text())) == training.Settings(
         **TINY
     )
@@ -265,7 +269,7 @@ def test_switches_do_what_they_say(vocabulary):
 
 def test_no_scale_and_no_residual_by_hand():
     torch.manual_seed(0)
-    layer, x = EncoderLayer(8, 2, 16), torch.randn(1, 3, 8)
+    layer, x = EncoderLayer(d_model=8, n_heads=2, d_ff=16), torch.randn(1, 3, 8)
 
     class Model(torch.nn.Module):
         def __init__(self):
@@ -285,9 +289,16 @@ def test_no_scale_and_no_residual_by_hand():
 
 def test_a_broken_model_trains_and_decodes(vocabulary):
     model = break_model(tiny_model(vocabulary), *SWITCHES)
-    model, log = training.fit(training.Settings(**TINY), model, log_every=12)
-    assert log[-1]["loss"] == pytest.approx(log[-1]["loss"]) and log[-1]["loss"] > 0
-    found = greedy_decode(model, torch.tensor([[5, 6, 2]]), 1, 2, 5, use_cache=False)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+    losses = []
+    for batch in training.batches(training.Settings(**TINY | {"steps": 20}), *vocabulary):
+        loss, _ = training.loss_and_accuracy(model(batch.source, batch.inputs, batch.source_mask), batch)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    assert losses[-1] < losses[0]
+    found = greedy_decode(model, torch.tensor([[5, 6, 2]]), bos_id=1, eos_id=2, max_length=5, use_cache=False)
     assert found.ids.shape[1] <= 5
     with pytest.raises(ValueError, match=r"without must name some of \['scale'"):
         break_model(model, "dropout")
@@ -401,6 +412,25 @@ def test_word_by_word_fails_where_the_order_differs():
     assert 0 < right < 0.5 * len(pairs), "a dictionary is not enough, or the languages would not differ"
 
 
+def test_other_seeds_are_measured_and_kept(copied, tmp_path_factory, monkeypatch, capsys):
+    monkeypatch.setattr(measure_translator, "SENTENCES", {"train": 10, "held_out": 30, "longer": 10})
+    monkeypatch.setattr(measure_translator, "word_by_word", lambda pairs: [""] * len(pairs))
+    other, foreign = tmp_path_factory.mktemp("other"), tmp_path_factory.mktemp("foreign")
+    train(other, TINY | {"seed": 1})
+    train(foreign, TINY | {"steps": 3})
+    measure_translator.main([str(copied), "--other-seeds", str(other)])
+    measures = json.loads((copied / "measures.json").read_text(encoding="utf-8"))
+    assert list(measures["seeds"]) == ["0", "1"]
+    assert measures["seeds"]["0"]["longer"] == measures["longer"]["greedy"]
+    again = measure_translator.measure(copied)["seeds"]
+    assert again == measures["seeds"], "what was measured before is kept"
+    page = (copied / "README.md").read_text(encoding="utf-8")
+    assert "| 0 (this one) | " in page and "\n| 1 | 0.0% (0.0 to" in page and "from 2 seeds" in page
+    with pytest.raises(SystemExit):
+        measure_translator.main([str(copied), "--other-seeds", str(foreign)])
+    assert "has other settings, not only another seed" in capsys.readouterr().err
+
+
 # The shipped model
 
 
@@ -438,6 +468,19 @@ def test_the_shipped_vocabulary_is_the_languages(translator, vocabulary):
 def test_the_shipped_translator_was_trained_with_the_default_settings():
     saved = json.loads((SHIPPED / "training_settings.json").read_text(encoding="utf-8"))
     assert training.Settings(**saved) == training.Settings()
+
+
+def test_the_spread_of_the_seeds_can_be_quoted():
+    measures = json.loads((SHIPPED / "measures.json").read_text(encoding="utf-8"))
+    seeds = measures["seeds"]
+    assert list(seeds) == ["0", "1", "2"] and seeds["0"]["longer"] == measures["longer"]["greedy"]
+    for found in seeds.values():
+        for split in ("held_out", "longer"):
+            low, high = found[split]["interval"]
+            assert low < found[split]["share"] < high
+        right, asked = found["longer"]["right"], found["longer"]["asked"]
+        assert found["longer"]["share"] == pytest.approx(right / asked, abs=5e-5)
+        assert found["longer"]["interval"] == pytest.approx(measure_translator.wilson(right, asked), abs=6e-5)
 
 
 def test_the_readme_is_what_the_script_wrote():

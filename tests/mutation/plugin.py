@@ -16,21 +16,16 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],  # a busy machine kills no mutant
 )
 
-# Not by the file of their own name alone. _expect, which has none, is shown to all.
-TESTED_BY = {
-    "generation": ["transformer"],
-    "attention": ["attention", "packing"],  # packed sentences go through all three
-    "encoder": ["encoder", "packing"],
-    "bert": ["bert", "packing"],
-}
+# A module is held to account by the file of its own name; _expect, which has none, is shown to all.
+TESTED_BY = {"generation": "transformer"}
 
 
 def pytest_collection_modifyitems(items):
     mutant = os.environ.get("MUTANT_UNDER_TEST", "")
     if mutant.startswith("course_utils."):
         module = mutant.split(".")[1]
-        own = [f"test_{name}.py" for name in TESTED_BY.get(module, [module])]
-        items[:] = [item for item in items if module == "_expect" or item.path.name in own]
+        own = f"test_{TESTED_BY.get(module, module)}.py"
+        items[:] = [item for item in items if module == "_expect" or item.path.name == own]
     measured = Path("mutmut-stats.json")  # seconds of each test, once the run has gone through all of them
     if measured.is_file():
         seconds = json.loads(measured.read_text())["duration_by_test"]

@@ -14,12 +14,13 @@ import torch.nn.functional as F
 from torch import Tensor
 from transformers import AutoTokenizer, BertForMaskedLM
 
-from course_utils.masked_lm import MaskedLanguageModel, from_huggingface
+from course_utils.masked_lm import MaskedLanguageModel
 from lesson_kit.languages.english import RESERVED, Sentence, generate
 from lesson_kit.languages.english.lexicon import AMBIGUOUS
+from lesson_kit.languages.english.tokenizer import WordTokenizer
 from lesson_kit.measures import centroid_accuracy, cosine_gap, relations
 from lesson_kit.pretrained import load_bert
-from lesson_kit.training.bert import Encoder, Settings, new_model
+from lesson_kit.training.bert import Settings, new_model
 from tools.measure.model_card import HEADLINE, model_card
 
 SEED = 2024
@@ -41,12 +42,12 @@ def _interval(vectors: Tensor, senses: Sequence[str], centred: bool, draws: int 
     return [round(sorted(gaps)[round(q * (draws - 1))], 4) for q in (0.025, 0.975)]
 
 
-def word_vectors(model: MaskedLanguageModel, encoder: Encoder, sentences: Sequence[Sentence]) -> list[Tensor]:
+def word_vectors(model: MaskedLanguageModel, tokenizer: WordTokenizer, sentences: Sequence[Sentence]) -> list[Tensor]:
     """The vectors of each sentence's first ambiguous word: one (n, d_model) tensor per layer, embeddings first."""
     place = torch.tensor([min(sentence.senses) + 1 for sentence in sentences])
-    ids = encoder(sentences)
+    ids = tokenizer(sentences)
     with torch.no_grad():
-        states = model.bert(ids, attention_mask=ids != encoder.pad).hidden_states
+        states = model.bert(ids, attention_mask=ids != tokenizer.pad).hidden_states
     return [state[torch.arange(len(ids)), place] for state in states]
 
 
@@ -63,13 +64,15 @@ def _neighbours(sentence: Sentence, place: int) -> tuple[str, str]:
     return sentence.words[place - 1] if place else "", sentence.words[place + 1]
 
 
-def measure_senses(model: MaskedLanguageModel, random_model: MaskedLanguageModel, encoder: Encoder, n: int) -> dict:
+def measure_senses(
+    model: MaskedLanguageModel, random_model: MaskedLanguageModel, tokenizer: WordTokenizer, n: int
+) -> dict:
     """For each ambiguous word: sense accuracy and gaps by layer, against random weights and against its neighbours."""
     results = {}
     for word, senses in AMBIGUOUS.items():
         sentences = [s for s in generate(n * len(senses), SEED, "held_out", word) if len(s.senses) == 1]
         truth = [next(iter(sentence.senses.values())) for sentence in sentences]
-        states, untrained = word_vectors(model, encoder, sentences), word_vectors(random_model, encoder, sentences)
+        states, untrained = word_vectors(model, tokenizer, sentences), word_vectors(random_model, tokenizer, sentences)
         table = neighbour_table(word)
         guesses = [table[_neighbours(s, min(s.senses))].most_common(1) for s in sentences]
         results[word] = {
@@ -92,16 +95,16 @@ def measure_senses(model: MaskedLanguageModel, random_model: MaskedLanguageModel
     return results
 
 
-def measure_masked_words(model: MaskedLanguageModel, encoder: Encoder, sentences: Sequence[Sentence]) -> dict:
+def measure_masked_words(model: MaskedLanguageModel, tokenizer: WordTokenizer, sentences: Sequence[Sentence]) -> dict:
     """Accuracy by word class: 15% of the words are masked, and the best-scored word must be the right one."""
     generator = torch.Generator().manual_seed(SEED)
     right, asked, words = Counter(), Counter(), defaultdict(Counter)
     for start in range(0, len(sentences), 128):
         part = sentences[start : start + 128]
-        ids = encoder(part)
+        ids = tokenizer(part)
         chosen = (torch.rand(ids.shape, generator=generator) < 0.15) & (ids >= 5)
         with torch.no_grad():
-            scores = model(torch.where(chosen, encoder.mask, ids), ids != encoder.pad)
+            scores = model(torch.where(chosen, tokenizer.mask, ids), ids != tokenizer.pad)
         guessed = scores.argmax(-1)
         for row, place in chosen.nonzero().tolist():
             kind = part[row].classes[place - 1]
@@ -120,7 +123,7 @@ def measure_masked_words(model: MaskedLanguageModel, encoder: Encoder, sentences
     return table
 
 
-def measure_heads(model: MaskedLanguageModel, encoder: Encoder, sentences: Sequence[Sentence]) -> dict:
+def measure_heads(model: MaskedLanguageModel, tokenizer: WordTokenizer, sentences: Sequence[Sentence]) -> dict:
     """The best head for each relation, chosen on one half of the sentences and measured on the other.
 
     A head's answer is the word it looks at most; [CLS], [SEP] and the word itself don't count. Baselines: the best
@@ -131,9 +134,9 @@ def measure_heads(model: MaskedLanguageModel, encoder: Encoder, sentences: Seque
     nearest, asked = [0, 0], defaultdict(lambda: [0, 0])
     for start in range(0, len(sentences), 64):
         part = sentences[start : start + 64]
-        ids = encoder(part)
+        ids = tokenizer(part)
         with torch.no_grad():
-            weights = model.bert(ids, attention_mask=ids != encoder.pad, need_weights=True).attention_weights
+            weights = model.bert(ids, attention_mask=ids != tokenizer.pad, need_weights=True).attention_weights
         looks = torch.stack(weights, dim=1)  # (batch, layers, heads, queries, keys)
         looks = looks.masked_fill((ids < 5)[:, None, None, None, :], -1.0)
         looks = looks.masked_fill(torch.eye(ids.shape[1], dtype=torch.bool), -1.0)
@@ -168,13 +171,13 @@ def measure_heads(model: MaskedLanguageModel, encoder: Encoder, sentences: Seque
     return results
 
 
-def measure_lesson_sentences(model: MaskedLanguageModel, encoder: Encoder) -> dict:
+def measure_lesson_sentences(model: MaskedLanguageModel, tokenizer: WordTokenizer) -> dict:
     """The published bank sentence by layer, and where ``they`` looks in the sentence about John and Paul."""
     bank, songs, _ = (sentence.split() for sentence in RESERVED)
     vault, robber, river = (1 + place for place, word in enumerate(bank) if word == "bank")
 
     def run(words: list[str]):
-        ids = torch.tensor([[encoder.cls, *(encoder.id[word] for word in words), encoder.sep]])
+        ids = torch.tensor([[tokenizer.cls, *(tokenizer.id[word] for word in words), tokenizer.sep]])
         with torch.no_grad():
             return model.bert(ids, need_weights=True)
 
@@ -202,30 +205,34 @@ def measure_lesson_sentences(model: MaskedLanguageModel, encoder: Encoder) -> di
     }
 
 
-def measure(model: MaskedLanguageModel, encoder: Encoder, settings: Settings, n: int = 2000) -> dict:
+def measure(model: MaskedLanguageModel, tokenizer: WordTokenizer, settings: Settings, n: int = 2000) -> dict:
     """Everything, on ``n`` held-out sentences and ``n // 10`` for each sense of each ambiguous word."""
     sentences = list(generate(n, SEED, "held_out"))
     return {
         "sentences": n,
         "parameters": sum(weight.numel() for weight in model.parameters()),
-        "masked_words": measure_masked_words(model, encoder, sentences),
-        "senses": measure_senses(model, new_model(settings, len(encoder.vocabulary)).eval(), encoder, max(4, n // 10)),
-        "heads": measure_heads(model, encoder, sentences),
-        "lesson_sentences": measure_lesson_sentences(model, encoder),
+        "masked_words": measure_masked_words(model, tokenizer, sentences),
+        "senses": measure_senses(
+            model, new_model(settings, len(tokenizer.vocabulary)).eval(), tokenizer, max(4, n // 10)
+        ),
+        "heads": measure_heads(model, tokenizer, sentences),
+        "lesson_sentences": measure_lesson_sentences(model, tokenizer),
     }
 
 
-def load(folder: Path) -> tuple[MaskedLanguageModel, Encoder, Settings]:
+def load(folder: Path) -> tuple[MaskedLanguageModel, WordTokenizer, Settings]:
     """The exported model, with its vocabulary and the settings it was trained with.
 
     Raises:
         FileNotFoundError, ValueError: the folder holds no whole model, as ``load_bert`` says.
     """
     load_bert(folder)  # its checks and its messages
-    model = from_huggingface(BertForMaskedLM.from_pretrained(folder, attn_implementation="eager")).eval()
+    model = MaskedLanguageModel.from_huggingface(
+        BertForMaskedLM.from_pretrained(folder, attn_implementation="eager")
+    ).eval()
     vocabulary = AutoTokenizer.from_pretrained(folder).get_vocab()
     settings = Settings(**json.loads((folder / "training_settings.json").read_text(encoding="utf-8")))
-    return model, Encoder(sorted(vocabulary, key=vocabulary.get)), settings
+    return model, WordTokenizer(sorted(vocabulary, key=vocabulary.get)), settings
 
 
 def main(arguments: list[str] | None = None) -> None:

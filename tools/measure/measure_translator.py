@@ -7,7 +7,6 @@ import argparse
 import csv
 import json
 import math
-import textwrap
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,6 +17,8 @@ import torch
 from lesson_kit.languages.pairs import MAX_WORDS, TAUGHT, Pair, generate_pairs
 from lesson_kit.training.translator import loss_and_accuracy, make_batch
 from lesson_kit.translator import Translator, load_translator
+from tools.measure import markdown
+from tools.measure.markdown import paragraph, percent, table
 
 SEED = 2024
 SENTENCES = {"train": 2000, "held_out": 4000, "longer": 1500}
@@ -169,8 +170,24 @@ def measure_alignment(translator: Translator, pairs: Sequence[Pair]) -> dict:
     }
 
 
-def measure(folder: Path) -> dict:
-    """All of it."""
+def measure_seed(folder: Path, settings: dict) -> dict:
+    """Exact match and BLEU of the same training from another seed. Raises ValueError if it is not the same."""
+    own = json.loads((folder / "training_settings.json").read_text(encoding="utf-8"))
+    if own | {"seed": settings["seed"]} != settings:
+        raise ValueError(f"folder={str(folder)!r} has other settings, not only another seed: {own}")
+    translator = load_translator(folder)
+    held_out, longer = (
+        measure_split(translator, split, SENTENCES[split], beam=False)[0] for split in ("held_out", "longer")
+    )
+    return {str(own["seed"]): _of_a_seed(held_out, longer)}
+
+
+def _of_a_seed(held_out: dict, longer: dict) -> dict:
+    return {"held_out": held_out["greedy"], "longer": longer["greedy"], "longer_bleu": longer["bleu"]["score"]}
+
+
+def measure(folder: Path, other_seeds: Sequence[Path] = ()) -> dict:
+    """All of it. ``seeds`` has this training, those of ``other_seeds``, and those that stand in ``measures.json``."""
     translator = load_translator(folder)
     measures: dict = {"parameters": sum(weight.numel() for weight in translator.model.parameters())}
     measures["words"], measures["characters"] = len(translator.english), len(translator.chinese)
@@ -184,6 +201,12 @@ def measure(folder: Path) -> dict:
     measures["lessons"] = {text: translator(text) for text, _ in TAUGHT}
     settings = json.loads((folder / "training_settings.json").read_text(encoding="utf-8"))
     measures["seed"], measures["sentences_seen"] = settings["seed"], settings["steps"] * settings["batch_size"]
+    before = folder / "measures.json"
+    seeds = json.loads(before.read_text(encoding="utf-8")).get("seeds", {}) if before.is_file() else {}
+    for other in other_seeds:
+        seeds |= measure_seed(other, settings)
+    seeds[str(settings["seed"])] = _of_a_seed(measures["held_out"], measures["longer"])
+    measures["seeds"] = dict(sorted(seeds.items()))
     with open(folder / "training_log.csv", encoding="utf-8") as file:
         measures["training_seconds"] = float(list(csv.DictReader(file))[-1]["seconds"])
     return measures
@@ -194,20 +217,11 @@ def measure(folder: Path) -> dict:
 
 def _share(found: dict) -> str:
     low, high = found["interval"]
-    return f"{100 * found['share']:.1f}% ({100 * low:.1f} to {100 * high:.1f})"
-
-
-def _table(head: list[str], rows: list[list[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
-
-
-def _paragraph(text: str) -> str:
-    return textwrap.fill(" ".join(text.split()), 110, break_long_words=False, break_on_hyphens=False)
+    return f"{percent(found['share'])} ({100 * low:.1f} to {100 * high:.1f})"
 
 
 def _errors(errors: list[dict]) -> str:
-    return _table(["English", "Chinese", "translated"], [[e["english"], e["chinese"], e["translated"]] for e in errors])
+    return table(["English", "Chinese", "translated"], [[e["english"], e["chinese"], e["translated"]] for e in errors])
 
 
 def page(measures: dict, folder: Path) -> str:
@@ -251,30 +265,37 @@ def page(measures: dict, folder: Path) -> str:
         [length, str(found["asked"]), _share(found)]
         for length, found in sorted({**held_out["lengths"], **longer["lengths"]}.items(), key=lambda row: int(row[0]))
     ]
+    seeds = [
+        [
+            f"{seed} (this one)" if seed == str(measures["seed"]) else seed,
+            _share(found["held_out"]),
+            _share(found["longer"]),
+            f"{found['longer_bleu']:.1f}",
+        ]
+        for seed, found in measures["seeds"].items()
+    ]
     alignment = measures["alignment"]
     wrong = longer["greedy"]["asked"] - longer["greedy"]["right"]
-    notes_file = folder / "notes.md"
-    notes = notes_file.read_text(encoding="utf-8").strip() if notes_file.is_file() else ""
     parts = [
         "# translator",
-        _paragraph(f"""A Transformer of {measures["parameters"]:,} parameters that translates the English of
+        paragraph(f"""A Transformer of {measures["parameters"]:,} parameters that translates the English of
             `lesson_kit/languages/pairs` into Chinese: words in, characters out. It knows
             {measures["words"] - 4} words and {measures["characters"] - 4} characters, and nothing else."""),
-        _paragraph(f"""`python -m lesson_kit.training.translator` trains it, on {measures["sentences_seen"]:,}
+        paragraph(f"""`python -m lesson_kit.training.translator` trains it, on {measures["sentences_seen"]:,}
             sentences (this one in {measures["training_seconds"]:.0f} seconds, on one core of a machine that had other
             work too). `python -m tools.measure.measure_translator` measures it and writes this page and
             `measures.json`. Percentages in brackets are 95% Wilson intervals."""),
         "## How often it is right",
-        _paragraph(f"""Right means: character by character the one translation the grammar gives. Unseen combinations
+        paragraph(f"""Right means: character by character the one translation the grammar gives. Unseen combinations
             are sentences whose content words, three or more, never stood together in training. Unseen lengths have
             more than {MAX_WORDS} words, which no training sentence has. Characters: the share that is right after a
             right beginning. BLEU is sacrebleu's (`{held_out["bleu"]["signature"]}`)."""),
-        _table(["sentences", "number", "greedy", f"beam of {BEAM}", "characters", "BLEU (greedy)"], rows),
+        table(["sentences", "number", "greedy", f"beam of {BEAM}", "characters", "BLEU (greedy)"], rows),
         "## By kind of sentence",
-        _table(["kind", "number", "unseen combinations", "unseen lengths"], kinds),
+        table(["kind", "number", "unseen combinations", "unseen lengths"], kinds),
         "## By number of words",
-        _table(["English words", "number", "right"], lengths),
-        _paragraph(f"""Training ended at {MAX_WORDS} words: beyond lie positions it never saw, and clauses longer than
+        table(["English words", "number", "right"], lengths),
+        paragraph(f"""Training ended at {MAX_WORDS} words: beyond lie positions it never saw, and clauses longer than
             any it met. {longer["too_short"]} of its {wrong} errors there are too short: it stops, or leaves a phrase
             out, where training sentences would have ended."""),
         "## Errors",
@@ -283,24 +304,32 @@ def page(measures: dict, folder: Path) -> str:
         "Some of the unseen lengths:",
         _errors(longer["errors"]) if longer["errors"] else "None.",
         "## Cross-attention as alignment",
-        _paragraph(f"""The grammar knows which words a character translates. In head {alignment["best_head"]} (layer,
+        paragraph(f"""The grammar knows which words a character translates. In head {alignment["best_head"]} (layer,
             head; chosen on other sentences) the step that writes a character attends most to such a word for
             {_share(alignment)} of {alignment["asked"]} characters; in the mean over all heads for
-            {100 * alignment["all_heads_averaged"]:.1f}%; a word chosen blindly would do for
-            {100 * alignment["any_word"]:.1f}%."""),
-        _table(["head", "right"], [[head, f"{100 * share:.1f}%"] for head, share in alignment["heads"].items()]),
+            {percent(alignment["all_heads_averaged"])}; a word chosen blindly would do for
+            {percent(alignment["any_word"])}."""),
+        table(["head", "right"], [[head, percent(share)] for head, share in alignment["heads"].items()]),
         "## The lessons' sentences",
-        _table(["English", "translated"], [[english, chinese] for english, chinese in measures["lessons"].items()]),
+        table(["English", "translated"], [[english, chinese] for english, chinese in measures["lessons"].items()]),
+        "## Seeds",
+        paragraph(f"""The same training from {len(seeds)} seed{"s" * (len(seeds) > 1)}, greedy, on the same sentences
+            ({held_out["greedy"]["asked"]} unseen combinations, {longer["greedy"]["asked"]} of unseen lengths):"""),
+        table(["seed", "unseen combinations", "unseen lengths", "BLEU there"], seeds),
     ]
-    return "\n\n".join([*parts, *([notes] if notes else [])]) + "\n"
+    return markdown.page(parts, folder)
 
 
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="Measures the translator and writes its README.")
     parser.add_argument("folder", type=Path, nargs="?", default=Path("data/translator"))
-    folder = parser.parse_args(arguments).folder
+    parser.add_argument(
+        "--other-seeds", type=Path, nargs="+", default=[], metavar="FOLDER", help="the same training, other seeds"
+    )
+    options = parser.parse_args(arguments)
+    folder = options.folder
     try:
-        measures = measure(folder)
+        measures = measure(folder, options.other_seeds)
     except (ValueError, FileNotFoundError) as error:
         parser.error(str(error))
     text = json.dumps(measures, ensure_ascii=False, indent=1)

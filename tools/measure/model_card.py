@@ -1,27 +1,18 @@
 """Turns ``measures.json`` into the README of the course BERT."""
 
-import textwrap
 from pathlib import Path
 
 from lesson_kit.languages.english.lexicon import AMBIGUOUS
+from tools.measure.markdown import page, paragraph, percent, table
 
 # (what, target): the figures the course asks for. The README says of each whether it is reached.
 SENSE_TARGET, GAP_TARGET, PRONOUN_TARGET = 0.97, 0.50, 0.85
 HEADLINE = ("bank", "fire", "blue")
 
 
-def _table(header: list[str], rows: list[list[str]]) -> str:
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
-
-
 def _best(values: list[float]) -> tuple[int, float]:
     layer = max(range(len(values)), key=values.__getitem__)
     return layer, values[layer]
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f}%"
 
 
 def _reached(yes: bool) -> str:
@@ -36,7 +27,7 @@ def targets(measures: dict) -> list[tuple[str, str, bool]]:
         rows.append(
             (
                 f"senses of `{word}` told apart, at least 97%",
-                f"{_percent(value)} (layer {layer})",
+                f"{percent(value)} (layer {layer})",
                 value >= SENSE_TARGET,
             )
         )
@@ -47,7 +38,7 @@ def targets(measures: dict) -> list[tuple[str, str, bool]]:
     rows.append(
         (
             "best head for pronouns, at least 85%",
-            f"{_percent(pronoun['accuracy'])} (layer {pronoun['layer']}, head {pronoun['head']})",
+            f"{percent(pronoun['accuracy'])} (layer {pronoun['layer']}, head {pronoun['head']})",
             pronoun["accuracy"] >= PRONOUN_TARGET,
         )
     )
@@ -63,16 +54,16 @@ def targets(measures: dict) -> list[tuple[str, str, bool]]:
     return rows
 
 
-def model_card(measures: dict, folder: Path, notes: str = "") -> str:
+def model_card(measures: dict, folder: Path) -> str:
     """The README, in Markdown. ``notes.md`` beside the model, if there is one, is put at its end."""
     layers = [f"layer {n}" if n else "embedding" for n in range(len(measures["senses"]["bank"]["accuracy"]))]
     masked = measures["masked_words"]
     sense_rows = [
         [
             f"{word} ({', '.join(AMBIGUOUS[word])})",
-            *(_percent(value) for value in found["accuracy"]),
-            _percent(max(found["accuracy_random_weights"])),
-            _percent(found["accuracy_from_neighbours"]),
+            *(percent(value) for value in found["accuracy"]),
+            percent(max(found["accuracy_random_weights"])),
+            percent(found["accuracy_from_neighbours"]),
         ]
         for word, found in measures["senses"].items()
     ]
@@ -94,8 +85,8 @@ def model_card(measures: dict, folder: Path, notes: str = "") -> str:
             name,
             str(found["asked"]),
             f"{found['layer']}-{found['head']}",
-            _percent(found["accuracy"]),
-            f"{_percent(found['offset_accuracy'])} ({found['offset']:+d})",
+            percent(found["accuracy"]),
+            f"{percent(found['offset_accuracy'])} ({found['offset']:+d})",
         ]
         for name, found in measures["heads"].items()
     ]
@@ -105,59 +96,53 @@ def model_card(measures: dict, folder: Path, notes: str = "") -> str:
         [pair, *(f"{value:.3f}" for value in lesson[f"bank_robber_{pair.split('/')[1]}"])]
         for pair in ("robber/vault", "robber/river")
     ]
-    notes_file = folder / "notes.md"
-    notes = notes or (notes_file.read_text(encoding="utf-8") if notes_file.is_file() else "")
     nearest = measures["heads"]["pronoun -> an earlier mention"]["nearest_noun_accuracy"]
     masked_rows = [
         [
             kind,
             str(row["asked"]),
-            _percent(row["accuracy"]),
-            _percent(row["commonest_word"]) if "commonest_word" in row else "",
+            percent(row["accuracy"]),
+            percent(row["commonest_word"]) if "commonest_word" in row else "",
         ]
         for kind, row in masked.items()
     ]
     parts = [
         "# course-bert",
-        _paragraph(f"""A BERT of {measures["parameters"]:,} parameters, trained by masked-language modelling alone on
-            the course language (`lesson_kit/languages/english`), with the course's own encoder. It knows that language and
-            nothing else."""),
-        _paragraph("""`python -m lesson_kit.training.bert` trains it. `python -m tools.measure.measure_bert`
+        paragraph(f"""A BERT of {measures["parameters"]:,} parameters, trained by masked-language modelling alone on
+            the course language (`lesson_kit/languages/english`), with the course's own encoder. It knows that
+            language and nothing else."""),
+        paragraph("""`python -m lesson_kit.training.bert` trains it. `python -m tools.measure.measure_bert`
             measures it on held-out sentences, that is on combinations of clauses, words and people that it was never
             trained on, and writes this page and `measures.json`. Layers and heads are numbered as in code: hidden
             state 0 is the embedding output; the first layer has the heads 0-0 to 0-3 and gives layer 1."""),
         "## What was asked for",
-        _table(["asked for", "measured", ""], [[what, value, _reached(yes)] for what, value, yes in targets(measures)]),
+        table(["asked for", "measured", ""], [[what, value, _reached(yes)] for what, value, yes in targets(measures)]),
         "## Masked words",
-        _paragraph(f"""{measures["sentences"]} held-out sentences, 15% of their words masked. Right means that the word
+        paragraph(f"""{measures["sentences"]} held-out sentences, 15% of their words masked. Right means that the word
             with the best score is the word that stood there. Beside it: always naming the commonest word of the
             class. Many words can't be known: where a name is missing, many names fit."""),
-        _table(["class", "asked", "right", "commonest word"], masked_rows),
+        table(["class", "asked", "right", "commonest word"], masked_rows),
         "## Senses",
-        _paragraph("""How often the vector of the ambiguous word lies nearest to the mean vector of its own sense,
+        paragraph("""How often the vector of the ambiguous word lies nearest to the mean vector of its own sense,
             itself left out (nearest centroid, leave-one-out). Beside it the best layer of the same model with random
             weights, and what the two neighbouring words alone would give (the commonest sense between these
             neighbours in training sentences)."""),
-        _table(["word", *layers, "random weights", "neighbours alone"], sense_rows),
-        _paragraph("""Mean cosine of two occurrences with the same sense, minus that of two with different senses; for
+        table(["word", *layers, "random weights", "neighbours alone"], sense_rows),
+        paragraph("""Mean cosine of two occurrences with the same sense, minus that of two with different senses; for
             three words with a 95% bootstrap interval over sentences. First the vectors as they are:"""),
-        _table(["raw", *layers], gap_rows("raw")),
+        table(["raw", *layers], gap_rows("raw")),
         "Then after the word's mean vector is taken away:",
-        _table(["centred", *layers], gap_rows("centred")),
+        table(["centred", *layers], gap_rows("centred")),
         "## Heads",
-        _paragraph(f"""The word a head looks at most ([CLS], [SEP] and the word itself don't count). The best head is
+        paragraph(f"""The word a head looks at most ([CLS], [SEP] and the word itself don't count). The best head is
             chosen on one half of the sentences and measured on the other, and so is the best fixed offset (-1: always
             the previous word). For pronouns any earlier mention of the same person or thing is right; always naming
-            the nearest earlier noun or name gives {_percent(nearest)}."""),
-        _table(["relation", "asked", "best head", "right", "best fixed offset"], head_rows),
+            the nearest earlier noun or name gives {percent(nearest)}."""),
+        table(["relation", "asked", "best head", "right", "best fixed offset"], head_rows),
         "## The lessons' sentences",
         'Cosine between the `bank` of "bank robber" and the two others of the published sentence, never trained on:',
-        _table(["pair", *layers], bank_rows),
-        _paragraph(f"""In "John and Paul wrote several songs when they were inspired." `they` looks most at the two in
+        table(["pair", *layers], bank_rows),
+        paragraph(f"""In "John and Paul wrote several songs when they were inspired." `they` looks most at the two in
             head {they["layer"]}-{they["head"]}: weight {they["john"]:.2f} on john, {they["paul"]:.2f} on paul."""),
     ]
-    return "\n\n".join([*parts, *([notes.strip()] if notes else [])]) + "\n"
-
-
-def _paragraph(text: str) -> str:
-    return textwrap.fill(" ".join(text.split()), 110, break_long_words=False, break_on_hyphens=False)
+    return page(parts, folder)

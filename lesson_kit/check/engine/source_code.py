@@ -37,3 +37,8 @@ def computes(function: Callable) -> bool:
     if not hasattr(function, "__code__"):
         return False
     return any(step.opname.startswith(("CALL", "BINARY")) for step in dis.get_instructions(function))
+
+
+def globals_in(code: CodeType) -> set[str]:
+    """The names that compiled source takes from outside of it, or may take."""
+    return {step.argval for step in _steps(code) if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")}

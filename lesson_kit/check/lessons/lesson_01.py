@@ -29,8 +29,8 @@ def dot_product_scores(query, key):
         (normal(4),),
         (normal(3, 5, size=2),),
         (normal(1, 3, 2),),
-        (normal(2, 3, 4),),
-        (normal(2, 5, 3, 4, dtype=torch.float64),),
+        (normal(2, 3, 4) + torch.tensor([0.0, -300.0, 1.0, -300.0]),),  # exp of a score less the row's mean: too large
+        (normal(2, 5, 3, 4, dtype=torch.float64) + torch.tensor([0, -1500, 1, -1500]),),
         (normal(4, 4) + torch.tensor([[500.0], [-500.0], [0.0], [90.0]]),),
     ],
     example=(torch.tensor([[1.0, 2.0, 3.0], [3.0, 1.0, 1.0]]),),
@@ -68,8 +68,7 @@ def _by_features(query, key):
     return query.T @ key
 
 
-_declare = dot_product_scores.mistake
-_declare(
+dot_product_scores.mistake(
     "key-not-transposed",
     (
         "A matrix product pairs the rows of the left matrix with the columns of the right one. Which part of key holds "
@@ -79,7 +78,7 @@ _declare(
     ),
     _dots(torch.matmul),
 )
-_declare(
+dot_product_scores.mistake(
     "swapped-operands",
     (
         "Rows should be queries and columns keys: entry (i, j) is what query i thinks of key j. Yours are the other "
@@ -88,7 +87,7 @@ _declare(
     ),
     _dots(lambda query, key: key @ query.T),
 )
-_declare(
+dot_product_scores.mistake(
     "elementwise-product",
     (
         "The star multiplies entry by entry, so a query meets one key only. Every query must meet every key.",
@@ -101,7 +100,7 @@ _declare(
     lambda query, key: (query * key).sum(0),
     lambda query, key: (query * key).sum(),
 )
-_declare(
+dot_product_scores.mistake(
     "query-transposed",
     (
         "You compare features with features: the result has a row for each feature. It needs a row for each query.",
@@ -110,7 +109,7 @@ _declare(
     ),
     _dots(_by_features),
 )
-_declare(
+dot_product_scores.mistake(
     "summed-over-the-wrong-axis",
     (
         "Every query meets every key, but then you add up along another axis than the features.",
@@ -121,7 +120,7 @@ _declare(
     lambda query, key: (query[:, None] * key).sum(0),
     lambda query, key: (query[:, None] * key).sum(),
 )
-_declare(
+dot_product_scores.mistake(
     "already-scaled",
     (
         "These are dot products divided by the root of a width. Here they are wanted as they are: the scaling comes "
@@ -132,7 +131,7 @@ _declare(
     _dots(width=lambda query: query.shape[-1] ** 0.5),
     *(_dots(width=lambda query, width=width: width**0.5) for width in WIDTHS),
 )
-_declare(
+dot_product_scores.mistake(
     "mean-not-sum",
     (
         "Your scores are too small, by a factor that is the number of features. A dot product adds up: it does not "
@@ -141,7 +140,7 @@ _declare(
     ),
     _dots(width=lambda query: query.shape[-1]),
 )
-_declare(
+dot_product_scores.mistake(
     "cosines",
     (
         "No score of yours is larger than 1: the vectors have been brought to length 1. Here their lengths count.",
@@ -149,7 +148,7 @@ _declare(
     ),
     lambda query, key: (query / query.norm(dim=-1, keepdim=True)) @ (key / key.norm(dim=-1, keepdim=True)).T,
 )
-_declare(
+dot_product_scores.mistake(
     "softmax-already",
     (
         "These are weights already: each row adds up to 1. Scores are wanted, the numbers before softmax.",
@@ -193,6 +192,11 @@ def _one_maximum(scores, axis=-1):
     return torch.exp(scores - scores.max())
 
 
+def _less(number):
+    """The exponentials after another number of each row than its largest was taken away."""
+    return lambda scores, axis: torch.exp(scores - number(scores, dim=axis, keepdim=True))
+
+
 def _no_exponential(scores, axis=-1):
     return scores
 
@@ -219,8 +223,7 @@ def _shares(axis=-1, exponential=_stable, total=lambda e, axis: e.sum(axis, keep
     return shares
 
 
-_declare = softmax.mistake
-_declare(
+softmax.mistake(
     "wrong-axis",
     (
         "Your sums run along another axis than the last. Which numbers compete for the attention of one query? "
@@ -232,7 +235,7 @@ _declare(
     *(_shares(axis, _naive) for axis in (1, -2)),
     lambda scores: torch.softmax(scores, dim=0 if scores.dim() in (1, 3) else 1),  # torch's guess when none is given
 )
-_declare(
+softmax.mistake(
     "overflow",
     (
         "Right for small scores, but exp(500) is more than float32 can hold. Softmax does not change when the same "
@@ -242,7 +245,7 @@ _declare(
     ),
     _shares(exponential=_naive),
 )
-_declare(
+softmax.mistake(
     "not-normalised",
     (
         "The exponentials are there, but a row does not add up to 1 yet.",
@@ -253,7 +256,7 @@ _declare(
     _stable,
     _one_maximum,
 )
-_declare(
+softmax.mistake(
     "one-sum-over-everything",
     (
         "You divide by one sum over all rows. Each row shares out its own 100%: it needs its own sum.",
@@ -263,7 +266,7 @@ _declare(
     _shares(total=_everything),
     _shares(exponential=_one_maximum, total=_everything),
 )
-_declare(
+softmax.mistake(
     "one-maximum-for-everything",
     (
         "You take away the largest score of all. A row that lies far below it becomes 0 / 0. What is safe for every "
@@ -273,7 +276,18 @@ _declare(
     ),
     _shares(exponential=_one_maximum),
 )
-_declare(
+softmax.mistake(
+    "not-the-largest-taken-away",
+    (
+        "You take a number away from each row, and that changes no weight; but it is the mean or the smallest of the "
+        "row. A score that lies far above it still overflows.",
+        "The scores (2, -300) have the mean -149: what goes into exp for the first of them? After which number has "
+        "been taken away is nothing above 0?",
+    ),
+    *(_shares(exponential=_less(number)) for number in (torch.mean, torch.amin)),
+    _shares(exponential=lambda scores, axis: torch.exp(scores - scores.mean())),
+)
+softmax.mistake(
     "smallest-score-wins",
     (
         "Your order is turned round: the lowest score gets the largest weight. Look for a minus sign, or for a "
@@ -284,7 +298,7 @@ _declare(
     lambda scores: torch.softmax(-scores, dim=-1),
     lambda scores: _shares(exponential=lambda s, axis: torch.exp(s.amax(axis, keepdim=True) - s))(scores),
 )
-_declare(
+softmax.mistake(
     "no-exponential",
     (
         "Scores divided by their sum: negative scores give negative weights. What makes every number positive first?",
@@ -293,7 +307,7 @@ _declare(
     _shares(exponential=_no_exponential),
     _shares(exponential=lambda scores, axis: scores - scores.amax(axis, keepdim=True)),
 )
-_declare(
+softmax.mistake(
     "positive-by-another-way",
     (
         "Your weights are positive and add up to 1, but it was not exp that made the scores positive. Squares and "
@@ -307,7 +321,7 @@ _declare(
     ),
     _shares(exponential=lambda scores, axis: scores - scores.amin(axis, keepdim=True)),
 )
-_declare(
+softmax.mistake(
     "each-score-alone",
     (
         "That is the sigmoid: each score becomes a number between 0 and 1 by itself. In a softmax the scores of a row "
@@ -316,7 +330,7 @@ _declare(
     ),
     torch.sigmoid,
 )
-_declare(
+softmax.mistake(
     "logarithms",
     (
         "These are the logarithms of the weights. All of yours are negative; weights lie between 0 and 1.",
@@ -324,7 +338,7 @@ _declare(
     ),
     lambda scores: scores.log_softmax(-1),
 )
-_declare(
+softmax.mistake(
     "keepdim-forgotten",
     (
         "After a sum or a maximum the last axis is gone, so broadcasting lines the numbers up with the wrong axis. "
@@ -337,7 +351,7 @@ _declare(
     _shares(exponential=_maximum_without_keepdim),
     _shares(exponential=_maximum_without_keepdim, total=_without_keepdim),
 )
-_declare(
+softmax.mistake(
     "max-returns-two-things",
     (
         "With dim, scores.max gives back two things: the largest values and where they stand. Which one do you want to "
@@ -387,8 +401,7 @@ def _soft(weights):
     return weights.softmax(-1)
 
 
-_declare = attend.mistake
-_declare(
+attend.mistake(
     "transposed-weights",
     (
         "Row i of weights says how query i shares out its attention. You used column i.",
@@ -398,7 +411,7 @@ _declare(
     _mixed(turn=_transposed),
     lambda weights, value: torch.einsum("kq,kd->qd", weights, value),  # stretches an axis of length 1
 )
-_declare(
+attend.mistake(
     "value-transposed",
     (
         "Value is used with its rows and columns exchanged. Its rows are what is mixed: are they rows when you "
@@ -408,7 +421,7 @@ _declare(
     ),
     _mixed(turn_value=_transposed),
 )
-_declare(
+attend.mistake(
     "mean-not-weighted-sum",
     (
         "Your result is a mean. The weights add up to 1 already: take each value row as often as its weight says, and "
@@ -420,7 +433,7 @@ _declare(
     lambda weights, value: value.mean(0),
     _mixed(end=lambda result, value: result / len(value)),
 )
-_declare(
+attend.mistake(
     "swapped-operands",
     (
         "In a matrix product the order matters. The result needs one row for each query: which matrix has those rows?",
@@ -429,7 +442,7 @@ _declare(
     ),
     _mixed(product=lambda weights, value: value @ weights),
 )
-_declare(
+attend.mistake(
     "elementwise-product",
     (
         "The star multiplies entry by entry. Each output row mixes all value rows.",
@@ -438,7 +451,7 @@ _declare(
     ),
     _mixed(product=torch.mul),
 )
-_declare(
+attend.mistake(
     "largest-weight-only",
     (
         "You take the value with the largest weight and drop the others. Attention mixes: small weights count a "
@@ -447,7 +460,7 @@ _declare(
     ),
     lambda weights, value: value[weights.argmax(-1)],
 )
-_declare(
+attend.mistake(
     "softmax-again",
     (
         "The weights you are given have been through softmax. A second one flattens them.",
@@ -455,7 +468,7 @@ _declare(
     ),
     _mixed(again=_soft),
 )
-_declare(
+attend.mistake(
     "softmax-at-the-end",
     (
         "Your mixture goes through a softmax at the end. It shares out attention among keys; what you return are "
@@ -464,7 +477,7 @@ _declare(
     ),
     _mixed(end=lambda result, value: result.softmax(-1)),
 )
-_declare(
+attend.mistake(
     "divided-by-the-root",
     (
         "The mixture is right, and then divided by the root of a width. A mixture needs no scaling: its weights add up "

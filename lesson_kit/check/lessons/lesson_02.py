@@ -15,6 +15,7 @@ from lesson_kit.check.engine.inputs import LOOK_UNDER_THE_ROOT, SAME_NUMBER, WID
         matrices((4, 4), (4, 4), (4, 4)),
         matrices((3, 4), (4, 4), (4, 6)),
         matrices((1, 3, 4), (1, 3, 4), (1, 3, 2)),
+        matrices((2, 3, 5), (2, 1, 5), (2, 1, 3)),  # a single key: its weight is 1
         matrices((3, 2, 5), (3, 7, 5), (3, 7, 4), dtype=torch.float64),
     ]
 )
@@ -28,7 +29,7 @@ def scaled_dot_product_attention(query, key, value):
         (normal(3, 5), 0.5),
         (normal(3, 5), 2.0),
         (normal(4), 0.7),
-        (normal(1, 3, 4), 1.5),
+        (normal(1, 3, 4) + torch.tensor([0.0, -400.0, 1.0, -400.0]), 1.5),  # far apart within each row
         (normal(2, 3, 4, dtype=torch.float64), 3.0),
         (normal(2, 3) + torch.tensor([[300.0], [-300.0]]), 0.8),
     ]
@@ -78,8 +79,7 @@ def _one(query, key, value):
 
 
 _upside_down = _with_transpose(lambda k: k.permute(*range(k.dim() - 1, -1, -1)))
-_declare = scaled_dot_product_attention.mistake
-_declare(
+scaled_dot_product_attention.mistake(
     "no-scale",
     (
         "The scores are not scaled. Their variance grows with d_k, and softmax saturates: what brings it back to 1?",
@@ -88,7 +88,7 @@ _declare(
     ),
     _scaled_by(_one),
 )
-_declare(
+scaled_dot_product_attention.mistake(
     "divided-by-d-k",
     (
         "You divide by too much: the weights come out too even. If the variance is d_k, what is the standard "
@@ -97,7 +97,7 @@ _declare(
     ),
     _scaled_by(lambda q, k, v: q.shape[-1]),
 )
-_declare(
+scaled_dot_product_attention.mistake(
     "scaled-by-value-width",
     (
         "You scale by the width of the values. A score is a sum over the features of which two vectors?",
@@ -106,7 +106,7 @@ _declare(
     ),
     _scaled_by(lambda q, k, v: v.shape[-1] ** 0.5),
 )
-_declare(
+scaled_dot_product_attention.mistake(
     "scaled-by-number-of-keys",
     (
         "You scale by the number of keys. A score is one dot product: how many terms does it add up?",
@@ -114,7 +114,7 @@ _declare(
     ),
     _scaled_by(lambda q, k, v: k.shape[-2] ** 0.5),
 )
-_declare(
+scaled_dot_product_attention.mistake(
     "scaled-by-first-axis",
     (
         "You scale by a size that counts queries, keys or batches: len(x) and shape[0] look at the first axis. "
@@ -127,7 +127,7 @@ _declare(
     _scaled_by(lambda q, k, v: len(k) ** 0.5),
     _scaled_by(lambda q, k, v: q.shape[1] ** 0.5),
 )
-_declare(
+scaled_dot_product_attention.mistake(
     "fixed-width",
     (
         SAME_NUMBER,
@@ -135,7 +135,7 @@ _declare(
     ),
     *(_scaled_by(lambda q, k, v, width=width: width**0.5) for width in WIDTHS),
 )
-_declare(
+scaled_dot_product_attention.mistake(
     "scaled-after-softmax",
     (
         "You scale the weights, so they no longer add up to 1. Scaling is there to help softmax: when must it happen?",
@@ -143,7 +143,7 @@ _declare(
     ),
     _attention(width=_one, late=_root),
 )
-_declare(
+scaled_dot_product_attention.mistake(
     "multiplied-by-root",
     (
         "You make the scores larger. Scaling is there to make them smaller; check the order of operations too.",
@@ -152,7 +152,7 @@ _declare(
     ),
     _scaled_by(lambda q, k, v: q.shape[-1] ** -0.5),
 )
-_declare(
+scaled_dot_product_attention.mistake(
     "wrong-axis",
     (
         "Your softmax runs along the wrong axis. The weights of one query, over all keys, add up to 1.",
@@ -165,7 +165,7 @@ _declare(
     # torch's guess when F.softmax is told no axis
     lambda q, k, v: _attention(axis=0 if q.dim() in (1, 3) else 1)(q, k, v),
 )
-_declare(
+scaled_dot_product_attention.mistake(
     "value-inside-softmax",
     (
         "The values went into the softmax. First decide how much to look where, then mix: V comes last.",
@@ -174,7 +174,7 @@ _declare(
     ),
     _attention(mix=lambda scores, value, axis: torch.softmax(scores @ value, dim=axis)),
 )
-_declare(
+scaled_dot_product_attention.mistake(
     "transpose-ignores-the-batch",
     (
         "Your transpose is right for one matrix, but the inputs may have batch axes in front. Swap the last two axes "
@@ -187,7 +187,7 @@ _declare(
     _attention(_with_transpose(lambda k: k.transpose(1, 2))),
     _attention(_with_transpose(lambda k: k.t())),
 )
-_declare(
+scaled_dot_product_attention.mistake(
     "key-not-transposed",
     (
         "The keys are not transposed. With square matrices no error tells you; what does entry (i, j) of q @ k mean?",
@@ -196,7 +196,7 @@ _declare(
     ),
     _attention(_with_transpose(_same)),
 )
-_declare(
+scaled_dot_product_attention.mistake(
     "roles-swapped",
     (
         "The keys ask and the queries are asked. Each row of the scores should belong to one query.",
@@ -205,7 +205,7 @@ _declare(
     ),
     _attention(lambda q, k: _scores(k, q)),
 )
-_declare(
+scaled_dot_product_attention.mistake(
     "no-softmax",
     (
         "The scores go straight to the values. What turns a row of scores into shares that add up to 1?",
@@ -213,7 +213,7 @@ _declare(
     ),
     _attention(mix=lambda scores, value, axis: scores @ value),
 )
-_declare(
+scaled_dot_product_attention.mistake(
     "softmax-twice",
     (
         "The weights go through softmax a second time. It flattens them.",
@@ -222,7 +222,7 @@ _declare(
     ),
     _attention(mix=lambda scores, value, axis: torch.softmax(scores, axis).softmax(axis) @ value),
 )
-_declare(
+scaled_dot_product_attention.mistake(
     "mixes-the-keys",
     (
         "The weights are right, but it is the keys that you mix. Keys are there to be found; what is it that a query "
@@ -231,7 +231,7 @@ _declare(
     ),
     _attention(mixed="key"),
 )
-_declare(
+scaled_dot_product_attention.mistake(
     "returns-the-weights",
     (
         "These are the attention weights, and they are right. One step is left: what are they weights of?",
@@ -300,6 +300,16 @@ def _hot(heat=_divided, axis=-1, softmax=torch.softmax, late=None):
     return softmax_with_temperature
 
 
+def _less(number):
+    """Softmax by hand, after another number of each row than its largest was taken away."""
+
+    def softmax(scores, axis):
+        e = torch.exp(scores - number(scores, dim=axis, keepdim=True))
+        return e / e.sum(axis, keepdim=True)
+
+    return softmax
+
+
 def _overflowing(scores, axis):
     e = torch.exp(scores)
     return e / e.sum(axis, keepdim=True)
@@ -310,8 +320,7 @@ def _without_keepdim(scores, axis, of_maximum=True, of_sum=False):
     return e / e.sum(axis, keepdim=of_sum)
 
 
-_declare = softmax_with_temperature.mistake
-_declare(
+softmax_with_temperature.mistake(
     "multiplied",
     (
         "Your temperature works backwards: hotter should mean flatter, closer to equal shares.",
@@ -320,7 +329,7 @@ _declare(
     ),
     _hot(lambda scores, t: scores * t),
 )
-_declare(
+softmax_with_temperature.mistake(
     "applied-after-softmax",
     (
         "You apply the temperature to the weights, so a row no longer adds up to 1. It belongs to the scores.",
@@ -330,7 +339,7 @@ _declare(
     _hot(_ignored, late=lambda t: t),
     _hot(_ignored, late=lambda t: 1 / t),
 )
-_declare(
+softmax_with_temperature.mistake(
     "powers-not-shared-out",
     (
         "You raise finished weights to a power. That does flatten them, but a row no longer adds up to 1.",
@@ -338,7 +347,7 @@ _declare(
     ),
     lambda scores, t: torch.softmax(scores, dim=-1) ** (1 / t),
 )
-_declare(
+softmax_with_temperature.mistake(
     "temperature-ignored",
     (
         "The result does not depend on the temperature.",
@@ -349,7 +358,7 @@ _declare(
     lambda scores, t: torch.softmax(scores - t, dim=-1),
     lambda scores, t: _stable(scores) / t / (_stable(scores) / t).sum(-1, keepdim=True),
 )
-_declare(
+softmax_with_temperature.mistake(
     "temperature-in-one-place",
     (
         "The temperature changes the exponentials above the fraction line or those below it, not both. A row no longer "
@@ -361,7 +370,7 @@ _declare(
     lambda scores, t: torch.exp(scores / t) / torch.exp(scores).sum(-1, keepdim=True),
     lambda scores, t: torch.exp(scores) / torch.exp(scores / t).sum(-1, keepdim=True),
 )
-_declare(
+softmax_with_temperature.mistake(
     "root-of-the-temperature",
     (
         "You divide by the root of the temperature. The root belongs to d_k; the temperature is used as it is.",
@@ -369,7 +378,7 @@ _declare(
     ),
     _hot(lambda scores, t: scores / t**0.5),
 )
-_declare(
+softmax_with_temperature.mistake(
     "wrong-axis",
     (
         "Your softmax runs along another axis than the last.",
@@ -381,7 +390,7 @@ _declare(
     _hot(axis=-2),
     lambda scores, t: _hot(axis=0 if scores.dim() in (1, 3) else 1)(scores, t),  # F.softmax told no axis
 )
-_declare(
+softmax_with_temperature.mistake(
     "keepdim-forgotten",
     (
         "After a sum or a maximum the last axis is gone, so broadcasting lines the numbers up with the wrong axis. "
@@ -393,7 +402,7 @@ _declare(
     _hot(softmax=lambda scores, axis: _without_keepdim(scores, axis, False, True)),
     _hot(softmax=lambda scores, axis: _without_keepdim(scores, axis, False, False)),
 )
-_declare(
+softmax_with_temperature.mistake(
     "overflow",
     (
         "Right for small scores, but the exponential of a large one is more than float32 can hold. "
@@ -402,6 +411,16 @@ _declare(
         "lesson 01? Here it is wanted from the row that goes into exp.",
     ),
     _hot(softmax=_overflowing),
+)
+softmax_with_temperature.mistake(
+    "not-the-largest-taken-away",
+    (
+        "You take a number away from each row, and that changes no weight; but it is the mean or the smallest of the "
+        "row. A score that lies far above it still overflows.",
+        "The scores (2, -400) have the mean -199: what goes into exp for the first of them, at temperature 1.5? After "
+        "which number has been taken away is nothing above 0?",
+    ),
+    *(_hot(softmax=_less(number)) for number in (torch.mean, torch.amin)),
 )
 softmax_with_temperature.together(
     _hot,

@@ -75,8 +75,7 @@ _integers = (
     "gives booleans by itself.",
 )
 
-_declare = causal_mask.mistake
-_declare(
+causal_mask.mistake(
     "inverted",
     (
         "Your True means hidden. In this course True means: may attend.",
@@ -84,7 +83,7 @@ _declare(
     ),
     _triangle(turn=torch.logical_not),
 )
-_declare(
+causal_mask.mistake(
     "diagonal-hidden",
     (
         "A position must see itself. In yours the first one sees nothing at all.",
@@ -92,7 +91,7 @@ _declare(
     ),
     _triangle(-1),
 )
-_declare(
+causal_mask.mistake(
     "upper-triangle",
     (
         "Rows are queries, columns are keys. In yours, the first token sees all that follows and the last only itself.",
@@ -100,7 +99,7 @@ _declare(
     ),
     _triangle(turn=torch.t),
 )
-_declare(
+causal_mask.mistake(
     "one-too-many",
     (
         "Your diagonal is moved by one: a position sees the one after it.",
@@ -109,7 +108,7 @@ _declare(
     ),
     _triangle(1),
 )
-_declare(
+causal_mask.mistake(
     "nothing-hidden",
     (
         "Every entry is True: everybody sees everything. Is the triangle cut, and is the cut one what you return?",
@@ -118,7 +117,7 @@ _declare(
     ),
     lambda length: torch.ones(length, length).bool(),
 )
-_declare(
+causal_mask.mistake(
     "only-itself",
     (
         "Only the diagonal is True: every token sees itself and forgets what came before.",
@@ -126,14 +125,14 @@ _declare(
     ),
     lambda length: torch.eye(length).bool(),
 )
-_declare(
+causal_mask.mistake(
     "float-instead-of-boolean",
     _float,
     _triangle(kind=torch.Tensor.float),
     lambda length: torch.zeros(length, length).masked_fill(~_lower(length), -torch.inf),
     lambda length: torch.zeros(length, length).masked_fill(~_lower(length), -1e9),
 )
-_declare(
+causal_mask.mistake(
     "integers-instead-of-boolean",
     _integers,
     _triangle(kind=torch.Tensor.long),
@@ -194,8 +193,7 @@ def _longest(lengths, max_length):
     return int(lengths.max())
 
 
-_declare = padding_mask.mistake
-_declare(
+padding_mask.mistake(
     "inverted",
     (
         "Your True marks the padding. In this course True means: may be looked at.",
@@ -203,7 +201,7 @@ _declare(
     ),
     _rows(torch.ge),
 )
-_declare(
+padding_mask.mistake(
     "off-by-one",
     (
         "Count again: a sequence of length 2 has real tokens at positions 0 and 1. Yours has one too many or too few.",
@@ -213,7 +211,7 @@ _declare(
     _rows(shift=1),
     _rows(shift=-1),
 )
-_declare(
+padding_mask.mistake(
     "one-length-for-all",
     (
         "All your rows are alike. Every sequence has its own length.",
@@ -221,7 +219,7 @@ _declare(
     ),
     *(_rows(each=_all_have(one)) for one in (lambda n: n[0], lambda n: n[-1], torch.max, torch.min)),
 )
-_declare(
+padding_mask.mistake(
     "no-second-axis",
     (
         "You compare the positions with the lengths one by one. Every position should meet every length: give lengths "
@@ -231,7 +229,7 @@ _declare(
     ),
     _rows(column=_same),
 )
-_declare(
+padding_mask.mistake(
     "max-length-ignored",
     (
         "Your mask is as wide as the longest sequence. The batch may be padded further: how wide is asked for?",
@@ -239,7 +237,7 @@ _declare(
     ),
     _rows(width=_longest),
 )
-_declare(
+padding_mask.mistake(
     "padding-in-front",
     (
         "Your rows start with the padding. Here the real tokens come first.",
@@ -247,7 +245,7 @@ _declare(
     ),
     _rows(in_front=True),
 )
-_declare(
+padding_mask.mistake(
     "axes-exchanged",
     (
         "Rows and columns are exchanged: here every sequence has a row, with its positions side by side.",
@@ -256,20 +254,20 @@ _declare(
     ),
     _rows(turn=torch.t),
 )
-_declare(
+padding_mask.mistake(
     "float-instead-of-boolean",
     _float,
     _rows(kind=torch.Tensor.float),
     _rows(kind=lambda mask: torch.zeros(mask.shape).masked_fill(~mask, -torch.inf)),
 )
-_declare(
+padding_mask.mistake(
     "integers-instead-of-boolean",
     _integers,
     _rows(kind=torch.Tensor.long),
     _rows(kind=torch.Tensor.int),
     _rows(kind=lambda mask: mask.to(torch.uint8)),
 )
-_declare(
+padding_mask.mistake(
     "extra-axes",
     (
         "The mask is right, but it has axes of size 1 that are not asked for. They come when a mask meets the scores.",
@@ -383,8 +381,7 @@ def _mask_added(scores, mask, number):
     return scores + mask
 
 
-_declare = masked_softmax.mistake
-_declare(
+masked_softmax.mistake(
     "inverted",
     (
         "You look exactly where looking is forbidden. True means: may attend.",
@@ -393,7 +390,7 @@ _declare(
     ),
     _masked(torch.logical_not),
 )
-_declare(
+masked_softmax.mistake(
     "mask-after-softmax",
     (
         "You mask the finished weights, so what is left of a row no longer adds up to 1. "
@@ -403,7 +400,7 @@ _declare(
     ),
     _masked(put=_unfilled),
 )
-_declare(
+masked_softmax.mistake(
     "renormalised",
     (
         "Every key takes part first, then the hidden shares are struck out and the rest is shared out anew. On paper "
@@ -413,7 +410,7 @@ _declare(
     ),
     *(_masked(put=_unfilled, after=_shared_out_anew(rescue)) for rescue in _RESCUES),
 )
-_declare(
+masked_softmax.mistake(
     "filled-with-zero",
     (
         "A score of 0 is no zero weight: exp(0) is 1. Which score has an exponential of 0?",
@@ -424,7 +421,7 @@ _declare(
     _masked(fill=0.0),
     _masked(fill=0.0, after=_zero_empty),
 )
-_declare(
+masked_softmax.mistake(
     "small-negative-fill",
     (
         "Your fill is negative, but not enough: in a row of very low scores the hidden keys win. "
@@ -437,7 +434,7 @@ _declare(
         for after in (_keep, _zero_hidden, _zero_empty)
     ),
 )
-_declare(
+masked_softmax.mistake(
     "minus-forgotten",
     (
         "The hidden keys get a very high score, so they win everything, or the row becomes NaN. On which side of zero "
@@ -446,7 +443,7 @@ _declare(
     ),
     *(_masked(fill=number, after=after) for number in (1e9, torch.inf) for after in (_keep, _zero_hidden)),
 )
-_declare(
+masked_softmax.mistake(
     "zero-times-infinity",
     (
         "Minus infinity times 0 is NaN, not 0, so multiplying it with the mask spoils the visible scores. How can the "
@@ -458,7 +455,7 @@ _declare(
     _masked(put=_by_sum, fill=-torch.inf),
     _masked(put=_by_sum, fill=-torch.inf, after=lambda weights, mask: weights.nan_to_num(0.0)),
 )
-_declare(
+masked_softmax.mistake(
     "nan-on-an-empty-row",
     (
         "A row with nothing to attend to becomes 0 / 0. It should give zeros: which step needs to know about it?",
@@ -467,7 +464,7 @@ _declare(
     ),
     _masked(fill=-torch.inf, after=_keep),
 )
-_declare(
+masked_softmax.mistake(
     "empty-row-attends",
     (
         "No NaN, but a row with nothing to attend to still hands out weights, to hidden keys. It should give zeros.",
@@ -478,7 +475,7 @@ _declare(
     # added, the fill keeps some of the scores
     *(_masked(put=_by_sum, fill=number, after=_keep) for number in (-100.0, -1e4, -1e9)),
 )
-_declare(
+masked_softmax.mistake(
     "exp-times-mask",
     (
         "On paper this is the formula. In float numbers exp overflows for high scores and vanishes for low ones, "
@@ -497,7 +494,7 @@ _declare(
         )
     ),
 )
-_declare(
+masked_softmax.mistake(
     "mask-added",
     (
         "You add the mask as numbers: True counts 1, False 0. That is a small bonus for the visible keys, not a ban.",
@@ -507,7 +504,7 @@ _declare(
     _masked(put=_mask_added, after=_keep),
     _masked(put=_mask_added),
 )
-_declare(
+masked_softmax.mistake(
     "mask-ignored",
     (
         "The result does not depend on the mask. Is it used, and does what you make with it go into softmax?",
@@ -516,7 +513,7 @@ _declare(
     ),
     _masked(put=_unfilled, after=_keep),
 )
-_declare(
+masked_softmax.mistake(
     "mask-does-not-broadcast",
     (
         "Square brackets with a mask inside want a mask of exactly the same shape. Here it may be smaller and be "
@@ -526,7 +523,7 @@ _declare(
     ),
     _masked(put=_by_index),
 )
-_declare(
+masked_softmax.mistake(
     "wrong-axis",
     (
         "Your softmax runs along another axis than the last.",
@@ -539,7 +536,7 @@ _declare(
     # torch's guess when F.softmax is told no axis
     lambda scores, mask: _masked(axis=0 if scores.dim() in (1, 3) else 1)(scores, mask),
 )
-_declare(
+masked_softmax.mistake(
     "keepdim-forgotten",
     (
         "After a sum or a maximum the last axis is gone, so broadcasting lines the numbers up with the wrong axis. "

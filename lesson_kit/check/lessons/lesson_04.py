@@ -77,8 +77,7 @@ def _split_by(cut=_cut, end=_same):
     return lambda x, n: end(cut(x, n))
 
 
-_declare = split_heads.mistake
-_declare(
+split_heads.mistake(
     "view-without-transpose",
     (
         "The shape is right, the numbers are not: view only counts through memory, so a head gets a stretch of the "
@@ -88,7 +87,7 @@ _declare(
     ),
     _split_by(_view),
 )
-_declare(
+split_heads.mistake(
     "not-transposed",
     (
         "The features are cut rightly, but the heads stand behind the tokens. Which axes have to change places?",
@@ -97,7 +96,7 @@ _declare(
     ),
     _split_by(lambda x, n: x.unflatten(-1, (n, -1))),
 )
-_declare(
+split_heads.mistake(
     "splits-the-sequence",
     (
         "You deal the tokens out to the heads. Every head sees all tokens, and a part of their features.",
@@ -106,7 +105,7 @@ _declare(
     _split_by(_tokens_dealt),
     lambda x, n: torch.stack(x.chunk(n, dim=1), dim=1),
 )
-_declare(
+split_heads.mistake(
     "heads-and-features-swapped",
     (
         "Head and feature axes are swapped: head 0 should get the first d_head features, side by side.",
@@ -118,7 +117,7 @@ _declare(
     _split_by(lambda x, n: x.unflatten(-1, (n, -1)).permute(0, 3, 1, 2)),
     _split_by(lambda x, n: x.unflatten(-1, (n, -1)).permute(0, 2, 3, 1)),
 )
-_declare(
+split_heads.mistake(
     "heads-and-width-exchanged",
     (
         "You make heads of n_heads features, and as many of them as d_head says. It should be the other way round.",
@@ -126,7 +125,7 @@ _declare(
     ),
     _split_by(lambda x, n: x.unflatten(-1, (-1, n)).transpose(1, 2)),
 )
-_declare(
+split_heads.mistake(
     "batch-and-heads-in-one",
     (
         "The heads are right, but batch and heads share one axis. They are wanted as two.",
@@ -136,7 +135,7 @@ _declare(
     _split_by(end=_batch_in_front),
     lambda x, n: _cut(x, n).transpose(0, 1).flatten(0, 1),
 )
-_declare(
+split_heads.mistake(
     "every-head-gets-everything",
     (
         "Each of your heads holds all features: it is the same tensor n_heads times. The features are shared out.",
@@ -172,8 +171,7 @@ def _merged_by(axes=(0, 2, 1, 3), end=lambda heads: heads.flatten(-2)):
     return lambda x: end(x.permute(axes))
 
 
-_declare = merge_heads.mistake
-_declare(
+merge_heads.mistake(
     "view-without-transpose",
     (
         "The shape is right, the numbers are not: in memory the heads come before the tokens. Move an axis first.",
@@ -182,7 +180,7 @@ _declare(
     ),
     lambda x: x.reshape(x.shape[0], x.shape[2], -1),
 )
-_declare(
+merge_heads.mistake(
     "sum-over-heads",
     (
         "You add the heads up, and d_model shrinks to d_head. Put them side by side: each keeps its own features.",
@@ -190,7 +188,7 @@ _declare(
     ),
     lambda x: x.sum(1),
 )
-_declare(
+merge_heads.mistake(
     "mean-over-heads",
     (
         "You average the heads, and d_model shrinks to d_head. Put them side by side: each keeps its own features.",
@@ -198,7 +196,7 @@ _declare(
     ),
     lambda x: x.mean(1),
 )
-_declare(
+merge_heads.mistake(
     "heads-and-features-swapped",
     (
         "Head and feature axes are swapped: all features of head 0 come first, then all of head 1.",
@@ -207,7 +205,7 @@ _declare(
     ),
     _merged_by((0, 2, 3, 1)),
 )
-_declare(
+merge_heads.mistake(
     "not-merged",
     (
         "The axes are in the right order, but heads and features are two axes still.",
@@ -215,7 +213,7 @@ _declare(
     ),
     _merged_by(end=_same),
 )
-_declare(
+merge_heads.mistake(
     "heads-one-after-another",
     (
         "You put the heads one below the other: the sequence gets longer, and each token stands there once for each "
@@ -226,7 +224,7 @@ _declare(
     lambda x: x.flatten(1, 2),
     lambda x: x.transpose(1, 2).flatten(1, 2),
 )
-_declare(
+merge_heads.mistake(
     "other-axes-exchanged",
     (
         "You exchange two axes before the merging, but not the right two: tokens and features get mixed up.",
@@ -319,8 +317,7 @@ def _merged_by_view(heads):
     return heads.reshape(heads.shape[0], heads.shape[2], -1)
 
 
-_declare = multi_head_attention.mistake
-_declare(
+multi_head_attention.mistake(
     "no-output-projection",
     (
         "The heads stand side by side, each in its own features. What lets them mix is missing.",
@@ -328,7 +325,7 @@ _declare(
     ),
     _heads(out=_no_out),
 )
-_declare(
+multi_head_attention.mistake(
     "scaled-by-d-model",
     (
         "You scale by the full width. A head's score is a dot product of how many features?",
@@ -337,7 +334,7 @@ _declare(
     _scaled_by(lambda x, query, n: x.shape[-1]),
     _scaled_by(lambda x, query, n: query.shape[-1] * n),
 )
-_declare(
+multi_head_attention.mistake(
     "d-head-from-d-model",
     (
         "Right when W_Q is square. It may be rectangular: which tensor tells how wide a head is?",
@@ -346,7 +343,7 @@ _declare(
     ),
     _scaled_by(lambda x, query, n: x.shape[-1] // n),
 )
-_declare(
+multi_head_attention.mistake(
     "divided-by-d-head",
     (
         "You divide by too much: the weights come out too even. If the variance of a score is d_head, what is its "
@@ -355,7 +352,7 @@ _declare(
     ),
     _scaled_by(lambda x, query, n: query.shape[-1] ** 2),
 )
-_declare(
+multi_head_attention.mistake(
     "fixed-width",
     (
         SAME_NUMBER,
@@ -363,7 +360,7 @@ _declare(
     ),
     *(_scaled_by(lambda x, query, n, width=width: width) for width in WIDTHS),
 )
-_declare(
+multi_head_attention.mistake(
     "scaled-by-number-of-heads",
     (
         "You scale by the number of heads. A score adds up products over features: how many has one head?",
@@ -371,7 +368,7 @@ _declare(
     ),
     _scaled_by(lambda x, query, n: n),
 )
-_declare(
+multi_head_attention.mistake(
     "no-scale",
     (
         "The scores of the heads are not scaled.",
@@ -380,7 +377,7 @@ _declare(
     ),
     _scaled_by(_one),
 )
-_declare(
+multi_head_attention.mistake(
     "scaled-after-softmax",
     (
         "You scale the weights, so they no longer add up to 1. Scaling is there to help softmax: when must it happen?",
@@ -388,7 +385,7 @@ _declare(
     ),
     _heads(width=_one, late=True),
 )
-_declare(
+multi_head_attention.mistake(
     "wrong-axis",
     (
         "Your softmax runs along the wrong axis. The weights of one query, over all keys, add up to 1.",
@@ -398,7 +395,7 @@ _declare(
     _heads(axis=1),
     _heads(axis=-2),
 )
-_declare(
+multi_head_attention.mistake(
     "no-softmax",
     (
         "The scores go straight to the values. What turns a row of scores into shares that add up to 1?",
@@ -406,7 +403,7 @@ _declare(
     ),
     _heads(weigh=_unweighed),
 )
-_declare(
+multi_head_attention.mistake(
     "value-not-used",
     (
         "You mix the keys or the queries, not the values. Q and K decide how much to look where; what is mixed is V.",
@@ -416,7 +413,7 @@ _declare(
     _heads(roles="qkk"),
     _heads(roles="qkq"),
 )
-_declare(
+multi_head_attention.mistake(
     "key-not-used",
     (
         "You compare queries with queries, or keys with keys. A query looks for keys, and each has its own matrix.",
@@ -425,7 +422,7 @@ _declare(
     _heads(roles="qqv"),
     _heads(roles="kkv"),
 )
-_declare(
+multi_head_attention.mistake(
     "roles-swapped",
     (
         "The keys ask and the queries are asked: your scores are transposed. A row of them belongs to one query.",
@@ -433,7 +430,7 @@ _declare(
     ),
     _heads(roles="kqv"),
 )
-_declare(
+multi_head_attention.mistake(
     "projections-not-used",
     (
         "The heads are cut from x itself. Queries, keys and values are x seen through three matrices.",
@@ -441,7 +438,7 @@ _declare(
     ),
     _heads(project=lambda x, w: x),
 )
-_declare(
+multi_head_attention.mistake(
     "heads-summed",
     (
         "You add the heads up, or average them. Put them side by side: W_O has a row for every feature of every head.",
@@ -453,7 +450,7 @@ _declare(
     _heads(merge=lambda heads: heads.sum(1), out=_own_rows),
     _heads(merge=lambda heads: heads.mean(1), out=_own_rows),
 )
-_declare(
+multi_head_attention.mistake(
     "weights-transposed",
     (
         "Rows are tokens: this course multiplies with the matrix as it is. nn.Linear keeps it transposed.",
@@ -464,7 +461,7 @@ _declare(
     lambda x, w_q, w_k, w_v, w_o, n: _heads(use=torch.t)(x, w_q, w_k, w_v, w_o.T, n),
     lambda x, w_q, w_k, w_v, w_o, n: _heads()(x, w_q, w_k, w_v, w_o.T, n),
 )
-_declare(
+multi_head_attention.mistake(
     "attends-across-heads",
     (
         "Within one token, the heads attend to each other: no token sees another. Which axis must stand next to last?",
@@ -472,7 +469,7 @@ _declare(
     ),
     _heads(split=lambda x, n: x.unflatten(-1, (n, -1)), merge=lambda heads: heads.flatten(-2)),
 )
-_declare(
+multi_head_attention.mistake(
     "split-by-view",
     (
         "The heads are cut out by view or reshape alone: a head gets a stretch of the sentence instead of a part of "
@@ -482,7 +479,7 @@ _declare(
     ),
     _heads(split=_view),
 )
-_declare(
+multi_head_attention.mistake(
     "merged-by-view",
     (
         "The heads are put together by view or reshape alone: the tokens are mixed up. Your merge_heads does it "
@@ -492,7 +489,7 @@ _declare(
     ),
     _heads(merge=_merged_by_view),
 )
-_declare(
+multi_head_attention.mistake(
     "one-head-only",
     (
         "The result does not depend on n_heads: this is one wide head.",

@@ -9,7 +9,7 @@ from lesson_kit.check.engine.exercise import exercise
 from lesson_kit.check.engine.inputs import matrices
 
 
-@exercise(lambda: [(10, 8), (5, 2), (1, 6), (60, 16)], gradients=False)
+@exercise(lambda: [(10, 8), (5, 2), (1, 6), (200, 18)], gradients=False)
 def sinusoidal_positions(length, d_model):
     """The paper's table of positions: float32 (length, d_model), sines in even columns, cosines in odd ones."""
     return embeddings.sinusoidal_positions(length, d_model)
@@ -65,8 +65,7 @@ def _fast(speeds):
     return sinusoidal_positions
 
 
-_declare = sinusoidal_positions.mistake
-_declare(
+sinusoidal_positions.mistake(
     "exponent-doubled",
     (
         "Your waves slow down twice as fast as the paper's. Does your i count columns by twos, and is it doubled "
@@ -76,7 +75,7 @@ _declare(
     ),
     _table(lambda column: 2 * column),
 )
-_declare(
+sinusoidal_positions.mistake(
     "exponent-halved",
     (
         "Your waves slow down too little: does your i count pairs, with the 2 of the formula missing?",
@@ -84,7 +83,7 @@ _declare(
     ),
     _table(lambda column: column / 2),
 )
-_declare(
+sinusoidal_positions.mistake(
     "sine-and-cosine-differ",
     (
         "A sine and the cosine beside it must share one frequency. In yours the cosine's exponent has moved on.",
@@ -97,7 +96,7 @@ _declare(
         _table(lambda column: 2 * column)(length, d)[:, 0::2], _table(lambda column: 2 * column + 1)(length, d)[:, 1::2]
     ),
 )
-_declare(
+sinusoidal_positions.mistake(
     "halves-not-interleaved",
     (
         "All sines first, then all cosines: some models do so, but the paper puts each cosine beside its sine.",
@@ -105,7 +104,7 @@ _declare(
     ),
     _table(order=lambda sines, cosines: torch.cat([sines, cosines], -1)),
 )
-_declare(
+sinusoidal_positions.mistake(
     "cosine-first",
     (
         "Sines belong in the even columns, cosines in the odd ones. Count the columns from 0.",
@@ -113,7 +112,7 @@ _declare(
     ),
     _table(order=lambda sines, cosines: _interleaved(cosines, sines)),
 )
-_declare(
+sinusoidal_positions.mistake(
     "no-cosine",
     (
         "There is no cosine in your table: the odd columns hold sines too, or were never filled.",
@@ -123,7 +122,7 @@ _declare(
     _table(order=lambda sines, cosines: _interleaved(sines, 0 * cosines)),
     lambda length, d: _interleaved(_table()(length, d)[:, 0::2], _table(lambda column: column + 1)(length, d)[:, 0::2]),
 )
-_declare(
+sinusoidal_positions.mistake(
     "starts-at-one",
     (
         "Your first row belongs to position 1. Positions count from 0.",
@@ -131,7 +130,7 @@ _declare(
     ),
     _table(start=1),
 )
-_declare(
+sinusoidal_positions.mistake(
     "degrees",
     (
         "Your angles are turned from degrees, or into them. torch.sin takes radians, and the formula gives radians.",
@@ -141,7 +140,7 @@ _declare(
     _table(factor=180 / math.pi),
     _table(factor=180 / math.pi, dtype=torch.float32),
 )
-_declare(
+sinusoidal_positions.mistake(
     "full-turns",
     (
         "Your angles are multiplied by pi or by two pi. The paper's hands turn by one radian in a step, not by a turn.",
@@ -150,7 +149,7 @@ _declare(
     _table(factor=2 * math.pi),
     _table(factor=math.pi),
 )
-_declare(
+sinusoidal_positions.mistake(
     "multiplied-by-the-power",
     (
         "Your hands turn faster from pair to pair. They should turn more slowly: is the power divided by, or its "
@@ -161,7 +160,7 @@ _declare(
     _fast(lambda d: 10000 ** (torch.arange(0, d, 2) / d)),
     _fast(lambda d: torch.exp(torch.arange(0, d, 2) * (math.log(10000) / d))),
 )
-_declare(
+sinusoidal_positions.mistake(
     "exponent-not-divided",
     (
         "Your first hand turns, the others hardly move. The exponent is 2i divided by d_model: it stays below 1.",
@@ -170,7 +169,7 @@ _declare(
     _table(lambda column: column * 64),
     _fast(lambda d: 1 / 10000.0 ** torch.arange(0, d, 2)),
 )
-_declare(
+sinusoidal_positions.mistake(
     "another-base",
     (
         "All your speeds but the first are wrong, as if the base were not 10000. Count its zeros.",
@@ -180,7 +179,7 @@ _declare(
     _table(base=100000.0),
     _table(base=math.e**4),
 )
-_declare(
+sinusoidal_positions.mistake(
     "angle-not-scaled",
     (
         "All pairs of columns turn at the same speed. What makes each pair slower than the one before?",
@@ -189,7 +188,7 @@ _declare(
     ),
     _table(lambda column: 0 * column),
 )
-_declare(
+sinusoidal_positions.mistake(
     "axes-exchanged",
     (
         "The table lies on its side: a row belongs to a position, a column to a feature.",
@@ -246,8 +245,7 @@ def _added(rows=_rows, join=torch.add, word=_same):
     return lambda x, positions: join(word(x), rows(x, positions))
 
 
-_declare = add_positions.mistake
-_declare(
+add_positions.mistake(
     "along-the-batch-axis",
     (
         "The position changes from sequence to sequence, not from token to token. Which axis counts the tokens?",
@@ -258,7 +256,7 @@ _declare(
     _added(lambda x, positions: positions[: x.shape[0]].unsqueeze(1)),
     _added(lambda x, positions: positions[: len(x)]),
 )
-_declare(
+add_positions.mistake(
     "length-from-axis-1",
     (
         "Right for (batch, length, d_model). There may be more leading axes, or none: count the axes from the end.",
@@ -267,7 +265,7 @@ _declare(
     ),
     _added(lambda x, positions: positions[: x.shape[1]]),
 )
-_declare(
+add_positions.mistake(
     "length-from-the-features",
     (
         "You cut the table to as many rows as x has features. It wants as many as x has tokens.",
@@ -275,7 +273,7 @@ _declare(
     ),
     _added(lambda x, positions: positions[: x.shape[-1]]),
 )
-_declare(
+add_positions.mistake(
     "one-row-for-all",
     (
         "Every token gets the same row of the table, so the order still leaves no trace.",
@@ -286,7 +284,7 @@ _declare(
     _added(lambda x, positions: positions[x.shape[-2] - 1]),
     _added(lambda x, positions: positions[x.shape[-2]]),
 )
-_declare(
+add_positions.mistake(
     "multiplied",
     (
         "The table is multiplied in. Where it holds a 0, the word is lost.",
@@ -294,7 +292,7 @@ _declare(
     ),
     _added(join=torch.mul),
 )
-_declare(
+add_positions.mistake(
     "x-scaled",
     (
         "You multiply x before adding. The paper does so when it embeds words; here x is taken as it is.",
@@ -303,7 +301,7 @@ _declare(
     _added(word=_scaled),
     lambda x, positions: (x + _rows(x, positions)) * x.shape[-1] ** 0.5,
 )
-_declare(
+add_positions.mistake(
     "table-not-cut",
     (
         "The table may be longer than the text. How many of its rows are needed?",
@@ -311,7 +309,7 @@ _declare(
     ),
     _added(lambda x, positions: positions),
 )
-_declare(
+add_positions.mistake(
     "wrong-rows",
     (
         "The first token needs the first row of the table. Yours start later.",
@@ -320,7 +318,7 @@ _declare(
     _added(lambda x, positions: positions[-x.shape[-2] :]),
     _added(lambda x, positions: positions[1 : 1 + x.shape[-2]]),
 )
-_declare(
+add_positions.mistake(
     "rows-backwards",
     (
         "The right rows, in the wrong order: your last token gets row 0.",
@@ -328,7 +326,7 @@ _declare(
     ),
     _added(lambda x, positions: _rows(x, positions).flip(0)),
 )
-_declare(
+add_positions.mistake(
     "concatenated",
     (
         "You put the position beside the word, and the vectors grow. Add them: the width stays.",
@@ -336,7 +334,7 @@ _declare(
     ),
     _added(join=_concatenated),
 )
-_declare(
+add_positions.mistake(
     "positions-forgotten",
     (
         "The result is x itself.",

@@ -144,8 +144,7 @@ _forgotten = (
     "Change the numbers of gain, of bias and of eps, one after the other: with which of them does your result stay the "
     "same?",
 )
-_declare = layer_norm.mistake
-_declare(
+layer_norm.mistake(
     "unbiased-variance",
     (
         "Your variance divides by n - 1, torch's default. LayerNorm describes these n numbers; it estimates nothing.",
@@ -154,7 +153,7 @@ _declare(
     ),
     _norm(correction=1),
 )
-_declare(
+layer_norm.mistake(
     "eps-outside-the-root",
     (
         "Your eps is added to the standard deviation. It belongs to the variance, before the root.",
@@ -163,7 +162,7 @@ _declare(
     ),
     _norm(spread=_eps_outside),
 )
-_declare(
+layer_norm.mistake(
     "eps-forgotten",
     (
         "The result does not depend on eps. What happens to a token whose features are all equal?",
@@ -172,7 +171,7 @@ _declare(
     _norm(eps=0),
     _norm(eps=1e-5),
 )
-_declare(
+layer_norm.mistake(
     "eps-added-at-the-end",
     (
         "You add eps to what has been divided already. It should keep the divisor from being 0.",
@@ -181,7 +180,7 @@ _declare(
     _norm(eps=0, finish=lambda normal, gain, bias, eps: gain * (normal + eps) + bias),
     _norm(eps=0, finish=lambda normal, gain, bias, eps: gain * normal + eps + bias),
 )
-_declare(
+layer_norm.mistake(
     "over-the-batch",
     (
         "Your mean runs over the first axis: over other sequences, as in BatchNorm. Each token is normalised on its "
@@ -192,7 +191,7 @@ _declare(
     _norm(0),
     _norm(_all_but_the_last),
 )
-_declare(
+layer_norm.mistake(
     "over-length-and-features",
     (
         "Your mean runs over several axes, so tokens leak into each other. Each token is normalised on its own.",
@@ -203,7 +202,7 @@ _declare(
     _norm(_all_but_the_first),
     _norm(lambda x: tuple(range(x.dim()))),
 )
-_declare(
+layer_norm.mistake(
     "over-the-length",
     (
         "Your mean runs over the tokens, feature by feature. Each token is normalised on its own.",
@@ -213,7 +212,7 @@ _declare(
     _norm(-2),
     _norm(1),
 )
-_declare(
+layer_norm.mistake(
     "divided-by-variance",
     (
         "You divide by the variance. After that the spread is not 1: which power of the variance has the unit of x?",
@@ -221,7 +220,7 @@ _declare(
     ),
     _norm(spread=_variance_itself),
 )
-_declare(
+layer_norm.mistake(
     "not-divided",
     (
         "The mean is gone, but the spread is what it was. Half of the norm is missing.",
@@ -229,7 +228,7 @@ _declare(
     ),
     _norm(spread=_spread_forgotten),
 )
-_declare(
+layer_norm.mistake(
     "brackets-forgotten",
     (
         "You divide only the mean, and then take it from x. Division comes before subtraction.",
@@ -237,7 +236,7 @@ _declare(
     ),
     _norm(divide=_no_brackets),
 )
-_declare(
+layer_norm.mistake(
     "gain-and-bias-forgotten",
     (
         "Normalised, and nothing more. Two of your arguments have not been used.",
@@ -246,9 +245,9 @@ _declare(
     ),
     _norm(finish=lambda normal, gain, bias, eps: normal),
 )
-_declare("gain-forgotten", _forgotten, _norm(finish=lambda normal, gain, bias, eps: normal + bias))
-_declare("bias-forgotten", _forgotten, _norm(finish=lambda normal, gain, bias, eps: normal * gain))
-_declare(
+layer_norm.mistake("gain-forgotten", _forgotten, _norm(finish=lambda normal, gain, bias, eps: normal + bias))
+layer_norm.mistake("bias-forgotten", _forgotten, _norm(finish=lambda normal, gain, bias, eps: normal * gain))
+layer_norm.mistake(
     "bias-before-gain",
     (
         "You multiply the bias by the gain as well. Check the order.",
@@ -256,7 +255,7 @@ _declare(
     ),
     _norm(finish=_bias_too_early),
 )
-_declare(
+layer_norm.mistake(
     "mean-not-subtracted",
     (
         "The spread is right, but the tokens are not centred.",
@@ -264,7 +263,7 @@ _declare(
     ),
     _norm(divide=_not_centred),
 )
-_declare(
+layer_norm.mistake(
     "squares-of-x",
     (
         "You average the squares of x itself. The variance is the mean of the squared distances from the mean.",
@@ -272,7 +271,7 @@ _declare(
     ),
     _norm(variance=_squares_of_x),
 )
-_declare(
+layer_norm.mistake(
     "variance-is-a-sum",
     (
         "Your variance adds up the squared distances. It is their mean: which number is left to divide by?",
@@ -280,7 +279,7 @@ _declare(
     ),
     _norm(variance=_sum_of_squares),
 )
-_declare(
+layer_norm.mistake(
     "gain-before-the-norm",
     (
         "The gain comes too early. First mean 0 and variance 1, and only then times gain.",
@@ -290,7 +289,7 @@ _declare(
     lambda x, gain, bias, eps: _norm()(gain * x, 1, bias, eps),
     lambda x, gain, bias, eps: _norm(divide=lambda x, mean, spread: (gain * x - mean) / spread)(x, 1, bias, eps),
 )
-_declare(
+layer_norm.mistake(
     "gain-and-bias-exchanged",
     (
         "Gain and bias have changed places: you multiply by the bias and add the gain.",
@@ -298,7 +297,7 @@ _declare(
     ),
     _norm(finish=lambda normal, gain, bias, eps: bias * normal + gain),
 )
-_declare(
+layer_norm.mistake(
     "keepdim-forgotten",
     (
         "After the mean the last axis is gone, so broadcasting meets the wrong axis. Keep it, with size 1.",
@@ -387,8 +386,7 @@ def _first_step_only(hidden, w2, b2):
     return hidden
 
 
-_declare = feed_forward.mistake
-_declare(
+feed_forward.mistake(
     "no-activation",
     (
         "ReLU is missing. Without it between them, two matrix products are one matrix product.",
@@ -396,7 +394,7 @@ _declare(
     ),
     _two_steps(between=_nothing_between),
 )
-_declare(
+feed_forward.mistake(
     "activation-last",
     (
         "ReLU comes at the end, so the result can never be negative. It belongs between the two matrix products.",
@@ -405,7 +403,7 @@ _declare(
     ),
     _two_steps(between=_nothing_between, last=F.relu),
 )
-_declare(
+feed_forward.mistake(
     "activation-twice",
     (
         "The ReLU between the two products is right. The second one, at the end, is too many: the output may be "
@@ -414,7 +412,7 @@ _declare(
     ),
     _two_steps(last=F.relu),
 )
-_declare(
+feed_forward.mistake(
     "activation-first",
     (
         "ReLU comes before the first matrix product, so half of x is lost at the door. It belongs between the two "
@@ -424,7 +422,7 @@ _declare(
     _two_steps(first=F.relu, between=_nothing_between),
     _two_steps(first=F.relu),
 )
-_declare(
+feed_forward.mistake(
     "bias-forgotten",
     (
         "There are two biases. Is each of them added?",
@@ -434,7 +432,7 @@ _declare(
     lambda x, w1, b1, w2, b2: _two_steps()(x, w1, 0 * b1, w2, b2),
     lambda x, w1, b1, w2, b2: _two_steps()(x, w1, b1, w2, 0 * b2),
 )
-_declare(
+feed_forward.mistake(
     "activation-before-bias",
     (
         "ReLU comes before the first bias. Add the bias first: it decides from where on ReLU lets a number through.",
@@ -442,7 +440,7 @@ _declare(
     ),
     _two_steps(between=lambda product, bias: F.relu(product) + bias),
 )
-_declare(
+feed_forward.mistake(
     "gelu-instead-of-relu",
     (
         "A different activation: this exercise wants the paper's. BERT's comes later.",
@@ -451,7 +449,7 @@ _declare(
     _two_steps(between=_another(F.gelu)),
     _two_steps(between=_another(lambda hidden: F.gelu(hidden, approximate="tanh"))),
 )
-_declare(
+feed_forward.mistake(
     "another-activation",
     (
         "Something stands between the two products, but it is not ReLU.",
@@ -461,7 +459,7 @@ _declare(
     _two_steps(between=_another(lambda hidden: hidden.softmax(-1))),
     _two_steps(between=_another(lambda hidden: -F.relu(-hidden))),
 )
-_declare(
+feed_forward.mistake(
     "second-step-missing",
     (
         "Your result is the hidden layer: w2 and b2 have not been used.",
@@ -469,7 +467,7 @@ _declare(
     ),
     _two_steps(second=_first_step_only),
 )
-_declare(
+feed_forward.mistake(
     "weights-transposed",
     (
         "Rows are tokens: the matrices are used as they are. nn.Linear and F.linear keep them transposed.",
@@ -478,7 +476,7 @@ _declare(
     ),
     _two_steps(use=torch.t),
 )
-_declare(
+feed_forward.mistake(
     "residual-added",
     (
         "You add x at the end. The residual comes in the next exercise, around this function.",
@@ -587,13 +585,12 @@ def _deep(candidate, title):
     return show.matrix(torch.stack([sizes[depth] for depth in depths])[None], ["size of a feature"], columns, title)
 
 
-_declare = post_norm.mistake
-_declare("the-other-one", _other, _pre())
-_declare("residual-from-normalised-x", _normed, _post(kept=_normed_by))
-_declare("no-residual", _no_residual, _post(kept=_gone))
-_declare("norm-of-the-sublayer-only", _part, _post(part=_normed_by, last=_plain))
-_declare("no-norm", _no_norm, _post(last=_plain))
-_declare(
+post_norm.mistake("the-other-one", _other, _pre())
+post_norm.mistake("residual-from-normalised-x", _normed, _post(kept=_normed_by))
+post_norm.mistake("no-residual", _no_residual, _post(kept=_gone))
+post_norm.mistake("norm-of-the-sublayer-only", _part, _post(part=_normed_by, last=_plain))
+post_norm.mistake("no-norm", _no_norm, _post(last=_plain))
+post_norm.mistake(
     "both-orders",
     (
         "You normalise before the sublayer and after the sum. Post-norm does one of the two.",
@@ -601,8 +598,8 @@ _declare(
     ),
     _post(into=_normed_by),
 )
-_declare("x-overwritten", _overwritten, _post(kept=_gone, part=_doubled))
-_declare("x-added-twice", _twice, _post(kept=_doubled), lambda x, sublayer, norm: x + norm(x + sublayer(x)))
+post_norm.mistake("x-overwritten", _overwritten, _post(kept=_gone, part=_doubled))
+post_norm.mistake("x-added-twice", _twice, _post(kept=_doubled), lambda x, sublayer, norm: x + norm(x + sublayer(x)))
 post_norm.together(
     _post,
     {  # some name an option only to be kept apart from what would give the same numbers
@@ -623,10 +620,9 @@ def _(candidate):
     return _deep(candidate, "Your post-norm, layer upon layer: the norm holds the vectors at one size")
 
 
-_declare = pre_norm.mistake
-_declare("the-other-one", _other, _post())
-_declare("residual-from-normalised-x", _normed, _pre(kept=_normed_by))
-_declare(
+pre_norm.mistake("the-other-one", _other, _post())
+pre_norm.mistake("residual-from-normalised-x", _normed, _pre(kept=_normed_by))
+pre_norm.mistake(
     "norm-on-the-residual",
     (
         "The norm stands on the path past the sublayer. Its place is on the way into the sublayer.",
@@ -635,7 +631,7 @@ _declare(
     ),
     _pre(kept=_normed_by, into=_plain),
 )
-_declare(
+pre_norm.mistake(
     "sum-goes-through-the-sublayer",
     (
         "You add before the sublayer, so everything goes through it. Which path leads past it?",
@@ -643,10 +639,10 @@ _declare(
     ),
     lambda x, sublayer, norm: sublayer(x + norm(x)),
 )
-_declare("no-residual", _no_residual, _pre(kept=_gone))
-_declare("norm-of-the-sublayer-only", _part, _pre(into=_plain, part=_normed_by))
-_declare("no-norm", _no_norm, _pre(into=_plain))
-_declare(
+pre_norm.mistake("no-residual", _no_residual, _pre(kept=_gone))
+pre_norm.mistake("norm-of-the-sublayer-only", _part, _pre(into=_plain, part=_normed_by))
+pre_norm.mistake("no-norm", _no_norm, _pre(into=_plain))
+pre_norm.mistake(
     "both-orders",
     (
         "You normalise before the sublayer and after the sum. Pre-norm does one of the two.",
@@ -654,8 +650,8 @@ _declare(
     ),
     _pre(last=_normed_by),
 )
-_declare("x-overwritten", _overwritten, _pre(kept=_gone, part=_doubled))
-_declare("x-added-twice", _twice, _pre(kept=_doubled))
+pre_norm.mistake("x-overwritten", _overwritten, _pre(kept=_gone, part=_doubled))
+pre_norm.mistake("x-added-twice", _twice, _pre(kept=_doubled))
 pre_norm.together(
     _pre,
     {  # some name an option only to be kept apart from what would give the same numbers

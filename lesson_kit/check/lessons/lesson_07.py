@@ -85,8 +85,7 @@ def _nothing(x):
     return x
 
 
-_declare = encoder_layer.mistake
-_declare(
+encoder_layer.mistake(
     "one-norm-used-twice",
     (
         "One of the two norms is used twice. Each has its own gain and bias, learned for its place.",
@@ -95,7 +94,7 @@ _declare(
     _layer(norms=lambda one, other: (one, one)),
     _layer(norms=lambda one, other: (other, other)),
 )
-_declare(
+encoder_layer.mistake(
     "norms-swapped",
     (
         "Both norms are used, but in each other's place.",
@@ -103,7 +102,7 @@ _declare(
     ),
     _layer(norms=_swapped),
 )
-_declare(
+encoder_layer.mistake(
     "pre-norm",
     (
         "You normalise before each sublayer. The paper and BERT add first and normalise the sum.",
@@ -112,7 +111,7 @@ _declare(
     ),
     _layer(pre=True),
 )
-_declare(
+encoder_layer.mistake(
     "second-residual-from-the-first-input",
     (
         "The second sum goes back to the layer's input and skips the first half. What went into the feed-forward "
@@ -121,7 +120,7 @@ _declare(
     ),
     _layer(second=_from_first),
 )
-_declare(
+encoder_layer.mistake(
     "second-residual-from-before-the-norm",
     (
         "The feed-forward network reads the normalised sum, but the second residual takes the sum from before the "
@@ -130,7 +129,7 @@ _declare(
     ),
     _residual_before_the_norm,
 )
-_declare(
+encoder_layer.mistake(
     "feed-forward-of-the-first-input",
     (
         "The feed-forward network gets the layer's input. It should work on what attention has gathered.",
@@ -138,7 +137,7 @@ _declare(
     ),
     _layer(read=_from_first),
 )
-_declare(
+encoder_layer.mistake(
     "side-by-side",
     (
         "Both sublayers read the layer's input, side by side. Here they come one after the other, each with its own "
@@ -149,7 +148,7 @@ _declare(
     lambda x, attention, feed_forward, norm1, norm2: norm1(x + attention(x) + feed_forward(x)),
     lambda x, attention, feed_forward, norm1, norm2: norm2(norm1(x + attention(x) + feed_forward(x))),
 )
-_declare(
+encoder_layer.mistake(
     "no-residual",
     (
         "A residual is missing: each of the two sublayers has its way past it.",
@@ -159,7 +158,7 @@ _declare(
     _layer(second=_from_nowhere),
     _layer(first=_from_nowhere, second=_from_nowhere),
 )
-_declare(
+encoder_layer.mistake(
     "norm-of-the-sublayer-only",
     (
         "You normalise what the sublayer gives, and add x afterwards. Then the sum itself is never normalised.",
@@ -167,7 +166,7 @@ _declare(
     ),
     _norm_inside,
 )
-_declare(
+encoder_layer.mistake(
     "a-norm-is-missing",
     (
         "There are two sums, and each is normalised.",
@@ -177,7 +176,7 @@ _declare(
     _layer(norms=lambda one, other: (_nothing, other)),
     _layer(norms=lambda one, other: (_nothing, _nothing)),
 )
-_declare(
+encoder_layer.mistake(
     "sublayers-swapped",
     (
         "First the feed-forward network, then attention: the other order is wanted.",
@@ -185,7 +184,7 @@ _declare(
     ),
     _layer(sublayers=_swapped),
 )
-_declare(
+encoder_layer.mistake(
     "half-a-layer",
     (
         "One of the two halves is missing: attention gathers, the feed-forward network thinks about it.",

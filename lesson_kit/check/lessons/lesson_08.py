@@ -13,7 +13,13 @@ def _case(batch, length, d_model, **options):
     return ids, segments, *matrices((7, d_model), (9, d_model), (2, d_model), **options), norm_function(d_model)
 
 
-@exercise(lambda: [_case(2, 5, 4), _case(4, 4, 6), _case(1, 8, 4), _case(3, 6, 5, dtype=torch.float64)])
+def _one_sentence(*shape):
+    """No second segment, and the last word of the table does not occur."""
+    ids, segments, *tables = _case(*shape)
+    return ids.clamp(max=5), torch.zeros_like(segments), *tables
+
+
+@exercise(lambda: [_case(2, 5, 4), _case(4, 4, 6), _one_sentence(1, 8, 4), _case(3, 6, 5, dtype=torch.float64)])
 def bert_embeddings(ids, segments, word, position, segment, norm):
     """norm(word + position + segment), looked up in three tables: ids (batch, length) -> (batch, length, d_model)."""
     return norm(word[ids] + position[: ids.shape[-1]] + segment[segments])
@@ -54,8 +60,7 @@ def _scaled_words(ids, segments, word):
     return word[ids] * word.shape[1] ** 0.5
 
 
-_declare = bert_embeddings.mistake
-_declare(
+bert_embeddings.mistake(
     "segment-forgotten",
     (
         "Word and position are there. What tells sentence A from sentence B? (The segment's number itself, added to "
@@ -64,7 +69,7 @@ _declare(
     ),
     _embeddings(parts=_none),
 )
-_declare(
+bert_embeddings.mistake(
     "position-from-ids",
     (
         "You look the positions up by the ids. A position does not depend on which word stands there.",
@@ -73,7 +78,7 @@ _declare(
     ),
     _embeddings(places=lambda ids, segments, position: position[ids]),
 )
-_declare(
+bert_embeddings.mistake(
     "position-forgotten",
     (
         "Word and segment are there. The order of the words is lost. (The position's number itself, added to all "
@@ -82,7 +87,7 @@ _declare(
     ),
     _embeddings(places=_none),
 )
-_declare(
+bert_embeddings.mistake(
     "norm-forgotten",
     (
         "The sum is right. One argument has not been used.",
@@ -90,7 +95,7 @@ _declare(
     ),
     _embeddings(finish=lambda norm, *parts: sum(parts)),
 )
-_declare(
+bert_embeddings.mistake(
     "norm-twice",
     (
         "The norm runs twice. Once is enough: over the sum of all three.",
@@ -100,7 +105,7 @@ _declare(
     _embeddings(finish=lambda norm, word, place, part: norm(norm(word + place) + part)),
     _embeddings(finish=lambda norm, word, place, part: norm(norm(word + part) + place)),
 )
-_declare(
+bert_embeddings.mistake(
     "positions-from-one",
     (
         "Your first token gets row 1 of the table. Positions count from 0.",
@@ -108,7 +113,7 @@ _declare(
     ),
     _embeddings(places=lambda ids, segments, position: position[1 : ids.shape[1] + 1]),
 )
-_declare(
+bert_embeddings.mistake(
     "position-along-the-batch",
     (
         "The position changes from sentence to sentence, not from token to token.",
@@ -116,7 +121,7 @@ _declare(
     ),
     _embeddings(places=lambda ids, segments, position: position[: ids.shape[0], None]),
 )
-_declare(
+bert_embeddings.mistake(
     "one-position-for-all",
     (
         "Every token gets the same row of the position table. They need the first `length` rows, one each.",
@@ -128,7 +133,7 @@ _declare(
     ),
     _embeddings(places=lambda ids, segments, position: position[0]),
 )
-_declare(
+bert_embeddings.mistake(
     "whole-position-table",
     (
         "The position table has more rows than the sentence has tokens. Take the first `length` of them.",
@@ -136,7 +141,7 @@ _declare(
     ),
     _embeddings(places=lambda ids, segments, position: position),
 )
-_declare(
+bert_embeddings.mistake(
     "batch-for-length",
     (
         "You took as many positions as there are sentences. len counts the sentences. Which axis counts tokens?",
@@ -144,7 +149,7 @@ _declare(
     ),
     _embeddings(places=lambda ids, segments, position: position[: ids.shape[0]]),
 )
-_declare(
+bert_embeddings.mistake(
     "word-scaled",
     (
         "BERT adds the three rows as they are, without a factor.",
@@ -153,7 +158,7 @@ _declare(
     _embeddings(words=_scaled_words),
     _embeddings(finish=lambda norm, *parts: norm(sum(parts) / 3)),
 )
-_declare(
+bert_embeddings.mistake(
     "word-only",
     (
         "Only the word table is used. Two more rows are to be added.",
@@ -162,7 +167,7 @@ _declare(
     ),
     _embeddings(places=_none, parts=_none),
 )
-_declare(
+bert_embeddings.mistake(
     "added-after-the-norm",
     (
         "One of the three comes after the norm. All three are added first, and the norm comes once, at the end.",
@@ -171,7 +176,7 @@ _declare(
     _embeddings(finish=lambda norm, word, place, part: norm(word + part) + place),
     _embeddings(finish=lambda norm, word, place, part: norm(word + place) + part),
 )
-_declare(
+bert_embeddings.mistake(
     "position-from-segments",
     (
         "The positions are looked up by the segments, or one table is used for both.",
@@ -182,7 +187,7 @@ _declare(
         word[ids] + position[: ids.shape[1]] + position[segments]
     ),
 )
-_declare(
+bert_embeddings.mistake(
     "norm-of-each-part",
     (
         "You normalise the parts. The three are added first, and the norm comes once, at the end.",
@@ -191,7 +196,7 @@ _declare(
     _embeddings(finish=lambda norm, *parts: sum(map(norm, parts))),
     _embeddings(finish=lambda norm, word, place, part: norm(word) + place + part),
 )
-_declare(
+bert_embeddings.mistake(
     "one-segment-for-all",
     (
         "Every token gets the same segment. It may change in the middle of a row.",
@@ -199,7 +204,7 @@ _declare(
     ),
     *(_embeddings(parts=lambda ids, segments, segment, row=row: segment[row]) for row in (0, 1)),
 )
-_declare(
+bert_embeddings.mistake(
     "concatenated",
     (
         "You put the three vectors side by side, so each token is three times as wide. They are added, feature by "
@@ -212,7 +217,7 @@ _declare(
     ),
     _embeddings(finish=lambda norm, word, place, part: torch.cat([word, place.expand_as(word), part], dim=-1)),
 )
-_declare(
+bert_embeddings.mistake(
     "multiplied",
     (
         "You multiply the three rows. They are added.",

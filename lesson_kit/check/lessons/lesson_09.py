@@ -148,8 +148,7 @@ def _only_masked_asked(ids, special, mask_id, *rest):
     return inputs, torch.where(inputs == mask_id, ids, NOT_ASKED)
 
 
-_declare = mask_tokens.mistake
-_declare(
+mask_tokens.mistake(
     "labels-everywhere",
     (
         "Tokens that were not chosen have labels too. The loss would reward copying what stands there: "
@@ -160,7 +159,7 @@ _declare(
     _masking(label=_all_ids),
     _masking(label=lambda ids, inputs, chosen, special: ids.masked_fill(special, NOT_ASKED)),
 )
-_declare(
+mask_tokens.mistake(
     "special-tokens-masked",
     (
         "You choose among all tokens, [CLS], [SEP] and padding included. Which argument says whom to leave alone?",
@@ -168,7 +167,7 @@ _declare(
     ),
     _masking(never=_nobody),
 )
-_declare(
+mask_tokens.mistake(
     "special-looked-up-by-id",
     (
         "You leave small ids alone, but not all that special marks. Use the argument, not the ids.",
@@ -176,7 +175,7 @@ _declare(
     ),
     *(_masking(never=lambda ids, special, last=last: ids < last) for last in (3, 4, 5)),
 )
-_declare(
+mask_tokens.mistake(
     "all-tokens-chosen",
     (
         "You choose every ordinary token. First 15% of them are chosen, and only these become [MASK], another word, or "
@@ -186,7 +185,7 @@ _declare(
     ),
     _masking(share=1.0),
 )
-_declare(
+mask_tokens.mistake(
     "always-mask",
     (
         "Every chosen token becomes [MASK]. Of ten, one should get a random word and one should stay as it is.",
@@ -194,7 +193,7 @@ _declare(
     ),
     _masking(masked=1.0, random=0.0),
 )
-_declare(
+mask_tokens.mistake(
     "no-random-words",
     (
         "The chosen tokens become [MASK] or stay. One in ten should get a random word.",
@@ -203,7 +202,7 @@ _declare(
     _masking(random=0.0),
     _masking(masked=0.9, random=0.0),
 )
-_declare(
+mask_tokens.mistake(
     "none-stays",
     (
         "No token stays as it is and has a label all the same. One in ten of the chosen ones should.",
@@ -213,7 +212,7 @@ _declare(
     _masking(random=0.2),
     _masking(masked=0.9),
 )
-_declare(
+mask_tokens.mistake(
     "ten-percent-of-the-rest",
     (
         "80% become [MASK], but then you take 10% of the remaining fifth. 10% of all chosen tokens is half of that "
@@ -222,7 +221,7 @@ _declare(
     ),
     _masking(random=0.02),
 )
-_declare(
+mask_tokens.mistake(
     "random-words-overwrite-masks",
     (
         "Your random words also replace tokens that have become [MASK] already, so fewer than 80% are left. The three "
@@ -232,7 +231,7 @@ _declare(
     ),
     _overwritten,
 )
-_declare(
+mask_tokens.mistake(
     "shares-swapped",
     (
         "The shares are mixed up: 80% become [MASK], 10% a random word, 10% stay.",
@@ -241,7 +240,7 @@ _declare(
     _masking(masked=0.1, random=0.8),
     _masking(masked=0.1),
 )
-_declare(
+mask_tokens.mistake(
     "other-way-round",
     (
         "You choose 85% and leave 15%. Is the comparison the right way round?",
@@ -249,7 +248,7 @@ _declare(
     ),
     _masking(share=0.85),
 )
-_declare(
+mask_tokens.mistake(
     "drawn-twice",
     (
         "You throw the dice once for the inputs and once more for the labels, so tokens are changed that nobody asks "
@@ -258,7 +257,7 @@ _declare(
     ),
     lambda *args: (_masked(*args)[0], _masked(*args)[1]),
 )
-_declare(
+mask_tokens.mistake(
     "only-masked-asked",
     (
         "Only the tokens that became [MASK] have a label. Those with a random word, and those that stay, are asked "
@@ -267,7 +266,7 @@ _declare(
     ),
     _only_masked_asked,
 )
-_declare(
+mask_tokens.mistake(
     "input-and-label-swapped",
     (
         "Inputs and labels have changed places: the model reads the masked sentence and must name the true words.",
@@ -277,7 +276,7 @@ _declare(
     lambda ids, *rest: (ids.clone(), _masking(label=_what_stands_there)(ids, *rest)[1]),
     lambda ids, *rest: (ids.clone(), _masked(ids, *rest)[0]),
 )
-_declare(
+mask_tokens.mistake(
     "labels-from-the-masked-input",
     (
         "Your labels hold what stands in the input now, [MASK] itself. They must hold the words that stood there "
@@ -287,7 +286,7 @@ _declare(
     _masking(label=_what_stands_there),
     _masking(label=lambda ids, inputs, chosen, special: inputs.clone()),
 )
-_declare(
+mask_tokens.mistake(
     "labels-inverted",
     (
         "The labels stand at the tokens that were not chosen, and are missing where a word must be guessed.",
@@ -296,7 +295,7 @@ _declare(
     _masking(label=lambda ids, inputs, chosen, special: torch.where(chosen, NOT_ASKED, ids)),
     _masking(label=lambda ids, inputs, chosen, special: torch.where(chosen | special, NOT_ASKED, ids)),
 )
-_declare(
+mask_tokens.mistake(
     "another-number-for-not-asked",
     (
         f"Tokens that are not asked need the label {NOT_ASKED}. Any id from 0 on is a word, and would count.",
@@ -304,7 +303,7 @@ _declare(
     ),
     *(_masking(empty=empty) for empty in (0, -1, 100, 1)),
 )
-_declare(
+mask_tokens.mistake(
     "one-random-word-for-all",
     (
         "All replaced tokens get the same random word. Draw one for each.",
@@ -312,7 +311,7 @@ _declare(
     ),
     _one_word_for_all,
 )
-_declare(
+mask_tokens.mistake(
     "whole-rows-or-columns",
     (
         "You draw once for a whole row, or for a whole column. Draw for each token.",

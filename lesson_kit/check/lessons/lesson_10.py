@@ -14,7 +14,8 @@ def _case(*shape, **options):
 
 def _cases():
     double = _case(5, 3, dtype=torch.float64)
-    return [_case(4, 4), _case(6), _case(1, 5), _case(2, 3, 5), double, _case(3, 4, size=1e-3)]
+    a, b = _case(3, 5)
+    return [_case(4, 4), _case(6), _case(1, 5), _case(2, 3, 5), double, _case(3, 4, size=1e-3), (a, b - 1.5 * a)]
 
 
 @exercise(_cases)
@@ -50,8 +51,7 @@ def _all_pairs(transpose):
     return lambda a, b: F.normalize(a, dim=-1) @ transpose(F.normalize(b, dim=-1))
 
 
-_declare = cosine_similarity.mistake
-_declare(
+cosine_similarity.mistake(
     "not-divided-by-norms",
     (
         "This is the dot product. It grows when a vector gets longer, and a cosine doesn't: divide by both lengths.",
@@ -59,7 +59,7 @@ _declare(
     ),
     _cosine(divide=lambda dot, *lengths: dot),
 )
-_declare(
+cosine_similarity.mistake(
     "squared-norms",
     (
         "You divide by the squared lengths. The length of a vector is the square root of the sum of its squares.",
@@ -67,7 +67,7 @@ _declare(
     ),
     _cosine(length=lambda x, dim: x.square().sum(dim=dim)),
 )
-_declare(
+cosine_similarity.mistake(
     "one-norm-only",
     (
         "You divide by the length of one vector. The other one's length is still in your number.",
@@ -76,7 +76,7 @@ _declare(
     _cosine(divide=lambda dot, length_a, length_b: dot / length_a),
     _cosine(divide=lambda dot, length_a, length_b: dot / length_b),
 )
-_declare(
+cosine_similarity.mistake(
     "divided-then-multiplied",
     (
         "In x / y * z only y divides. Put the product of the two lengths in brackets.",
@@ -85,7 +85,7 @@ _declare(
     _cosine(divide=lambda dot, length_a, length_b: dot / length_a * length_b),
     _cosine(divide=lambda dot, length_a, length_b: dot / length_b * length_a),
 )
-_declare(
+cosine_similarity.mistake(
     "norms-added",
     (
         "You divide by the sum of the two lengths. The dot product carries their product.",
@@ -94,7 +94,7 @@ _declare(
     ),
     _cosine(divide=lambda dot, length_a, length_b: dot / (length_a + length_b)),
 )
-_declare(
+cosine_similarity.mistake(
     "another-norm",
     (
         "Your length is another one than the usual: absolute values summed, or the largest of them. Here it is the "
@@ -104,7 +104,7 @@ _declare(
     _cosine(length=lambda x, dim: x.abs().sum(dim=dim)),
     _cosine(length=lambda x, dim: x.abs().amax(dim=dim)),
 )
-_declare(
+cosine_similarity.mistake(
     "norm-over-everything",
     (
         "Your lengths are taken over the whole batch at once. Each vector has its own: give the norm an axis.",
@@ -112,7 +112,7 @@ _declare(
     ),
     _cosine(length=lambda x, dim: x.norm()),
 )
-_declare(
+cosine_similarity.mistake(
     "wrong-axis",
     (
         "You compare along the first axis. The numbers of one vector lie along the last.",
@@ -120,7 +120,7 @@ _declare(
     ),
     _cosine(axis=0),
 )
-_declare(
+cosine_similarity.mistake(
     "distance",
     (
         "This is 1 minus the cosine, the cosine distance: 0 for two vectors that point the same way.",
@@ -128,7 +128,17 @@ _declare(
     ),
     _cosine(finish=lambda cosine: 1 - cosine),
 )
-_declare(
+cosine_similarity.mistake(
+    "sign-lost",
+    (
+        "None of your cosines is below 0. Two vectors that point away from each other have a negative one: look for an "
+        "absolute value, or for a bound at 0.",
+        "Compare a vector with its opposite, -1 times itself. Which number should they get, and which do they get?",
+    ),
+    _cosine(finish=torch.abs),
+    _cosine(finish=torch.relu),
+)
+cosine_similarity.mistake(
     "angle",
     (
         "You have gone one step on: this is the angle. Its cosine is wanted.",
@@ -137,7 +147,7 @@ _declare(
     _cosine(finish=torch.acos),
     _cosine(finish=lambda cosine: torch.rad2deg(torch.acos(cosine))),
 )
-_declare(
+cosine_similarity.mistake(
     "mean-not-sum",
     (
         "A mean over the features divides by their number, and the lengths don't. A dot product adds.",
@@ -145,7 +155,7 @@ _declare(
     ),
     _cosine(gather=torch.mean),
 )
-_declare(
+cosine_similarity.mistake(
     "default-axis",
     (
         "F.cosine_similarity compares along axis 1 unless it is told otherwise. The numbers of one vector lie along "
@@ -155,7 +165,7 @@ _declare(
     ),
     lambda a, b: F.cosine_similarity(a, b),
 )
-_declare(
+cosine_similarity.mistake(
     "matrix-product",
     (
         "For two plain vectors a @ b is the dot product, for anything larger it is a matrix product. Multiply element "
@@ -166,7 +176,7 @@ _declare(
     lambda a, b: a @ b / (a.norm() * b.norm()),
     lambda a, b: a @ b,
 )
-_declare(
+cosine_similarity.mistake(
     "not-summed",
     (
         "Your products are not added up: one number per feature came out, and one number per pair was asked.",
@@ -174,7 +184,7 @@ _declare(
     ),
     lambda a, b: a * b / (a.norm(dim=-1, keepdim=True) * b.norm(dim=-1, keepdim=True)),
 )
-_declare(
+cosine_similarity.mistake(
     "axis-kept",
     (
         "An axis of size 1 is left over where the features were. In the result it turns up, and in a division it "
@@ -185,7 +195,7 @@ _declare(
     lambda a, b: (a * b).sum(-1) / (a.norm(dim=-1, keepdim=True) * b.norm(dim=-1, keepdim=True)),
     lambda a, b: (a * b).sum(-1, keepdim=True) / (a.norm(dim=-1) * b.norm(dim=-1)),
 )
-_declare(
+cosine_similarity.mistake(
     "all-pairs",
     (
         "You compare each vector of a with each of b. Only those at the same place belong together.",
@@ -197,7 +207,7 @@ _declare(
     lambda a, b: a @ b.mT / (a.norm(dim=-1) * b.norm(dim=-1)),
     lambda a, b: a @ b.T / (a.norm(dim=-1) * b.norm(dim=-1)),
 )
-_declare(
+cosine_similarity.mistake(
     "centred",
     (
         "This is the correlation: you took each vector's own mean away first. The cosine takes the numbers as they "
@@ -217,6 +227,7 @@ cosine_similarity.together(
         "norm-over-everything": {"length": lambda x, dim: x.norm()},
         "wrong-axis": {"axis": 0},
         "distance": {"finish": lambda cosine: 1 - cosine},
+        "sign-lost": {"finish": torch.abs},
         "mean-not-sum": {"gather": torch.mean},
         "centred": {"prepare": _centred},
     },

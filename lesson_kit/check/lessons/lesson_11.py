@@ -49,8 +49,7 @@ def _entropy(*, prepare=_itself, terms=_terms, gather=torch.sum, axis=-1, sign=1
     return lambda weights: finish(sign * gather(terms(prepare(weights)), dim=axis) / math.log(base))
 
 
-_declare = head_entropy.mistake
-_declare(
+head_entropy.mistake(
     "nan-at-zero",
     (
         "The log of 0 is minus infinity, and 0 times that is NaN. A weight of 0 adds nothing to the entropy: give log "
@@ -62,7 +61,7 @@ _declare(
     lambda weights: -(weights * weights.log()).sum(),
     lambda weights: -(weights.log() * weights).sum(-1, keepdim=True),
 )
-_declare(
+head_entropy.mistake(
     "nan-replaced-too-late",
     (
         "You replace NaN in the sums. But one NaN has swallowed the whole sum by then, and the other keys of that "
@@ -71,7 +70,7 @@ _declare(
     ),
     _entropy(terms=_naive, finish=lambda entropy: entropy.nan_to_num(0.0)),
 )
-_declare(
+head_entropy.mistake(
     "small-number-in-the-log",
     (
         "You keep the log away from 0 with a number so large that it shows in the result. Only a weight of exactly 0 "
@@ -81,7 +80,7 @@ _declare(
     *(_entropy(terms=_plus(number)) for number in SMALL),
     *(lambda weights, e=e: -(weights * weights.clamp(min=e).log()).sum(-1) for e in SMALL[1:-1]),
 )
-_declare(
+head_entropy.mistake(
     "other-base",
     (
         "Your numbers differ from the wanted ones by one constant factor: that of another base of the logarithm. "
@@ -90,7 +89,7 @@ _declare(
     ),
     *(_entropy(base=base) for base in (2, 10)),
 )
-_declare(
+head_entropy.mistake(
     "wrong-axis",
     (
         "Your sums run along another axis than the keys. One query shares out its attention among the keys, along the "
@@ -99,7 +98,7 @@ _declare(
     ),
     *(_entropy(axis=axis) for axis in (-2, 0, 1)),
 )
-_declare(
+head_entropy.mistake(
     "sign",
     (
         "The right size with the wrong sign. The log of a weight below 1 is negative, and an entropy is not.",
@@ -107,7 +106,7 @@ _declare(
     ),
     _entropy(sign=-1),
 )
-_declare(
+head_entropy.mistake(
     "one-number-for-all",
     (
         "One number for each query is wanted. You went on and put the queries together, by a sum or a mean.",
@@ -119,7 +118,7 @@ _declare(
     lambda weights: _terms(weights).sum(-1).mean(-1),
     lambda weights: _terms(weights).sum((-2, -1)),
 )
-_declare(
+head_entropy.mistake(
     "mean-not-sum",
     (
         "A mean over the keys divides by their number. The weights say already how much each key counts: add.",
@@ -127,7 +126,7 @@ _declare(
     ),
     _entropy(gather=torch.mean),
 )
-_declare(
+head_entropy.mistake(
     "not-weighted",
     (
         "Each log has to be multiplied by its weight before they are added: a key that is hardly looked at counts "
@@ -138,7 +137,7 @@ _declare(
     lambda weights: -weights.log().sum(-1),
     lambda weights: -weights.log().mean(-1),
 )
-_declare(
+head_entropy.mistake(
     "softmax-again",
     (
         "The weights have been through softmax. A second one flattens them, and the entropy comes out too large.",
@@ -146,7 +145,7 @@ _declare(
     ),
     _entropy(prepare=lambda weights: weights.softmax(-1)),
 )
-_declare(
+head_entropy.mistake(
     "share-of-the-largest",
     (
         "This is the entropy divided by the largest one possible, log of the number of keys. It is wanted as it is.",
@@ -154,7 +153,7 @@ _declare(
     ),
     lambda weights: _terms(weights).sum(-1) / math.log(weights.shape[-1]),
 )
-_declare(
+head_entropy.mistake(
     "distance-from-even",
     (
         "You measure how far the weights are from equal shares: log of the number of keys, minus the entropy. The "
@@ -164,7 +163,7 @@ _declare(
     ),
     lambda weights: math.log(weights.shape[-1]) - _terms(weights).sum(-1),
 )
-_declare(
+head_entropy.mistake(
     "exponential-of-it",
     (
         "You have gone one step on: exp of the entropy, the number of keys that are looked at. The entropy is wanted.",
@@ -172,7 +171,7 @@ _declare(
     ),
     _entropy(finish=torch.exp),
 )
-_declare(
+head_entropy.mistake(
     "not-summed",
     (
         "These are the terms, one for each query and key. Add them up over the keys.",
@@ -180,7 +179,7 @@ _declare(
     ),
     _terms,
 )
-_declare(
+head_entropy.mistake(
     "axis-kept",
     (
         "The sums are right, but the axis of the keys is still there, with size 1. Leave keepdim out.",

@@ -11,6 +11,7 @@ from lesson_kit.check.engine.inputs import LOOK_UNDER_THE_ROOT, SAME_NUMBER, WID
         matrices((1, 3, 4), (1, 5, 4), (4, 6), (4, 6), (4, 5), size=0.8),
         matrices((3, 3, 4), (3, 3, 4), (4, 4), (4, 4), (4, 4), size=0.8),
         matrices((5, 6), (2, 6), (6, 3), (6, 3), (6, 6), size=0.8),
+        matrices((2, 3, 4), (2, 1, 4), (4, 3), (4, 3), (4, 5), size=0.8),  # one token to look at: its weight is 1
         matrices((2, 3, 4, 5), (2, 3, 6, 5), (5, 2), (5, 2), (5, 4), dtype=torch.float64),
     ]
 )
@@ -83,8 +84,7 @@ def _plus_decoder(output, decoder_x, query):
     return decoder_x + output
 
 
-_declare = cross_attention.mistake
-_declare(
+cross_attention.mistake(
     "query-and-key-value-swapped",
     (
         "Here the source asks and the translation answers: one vector for each source token comes out. "
@@ -93,7 +93,7 @@ _declare(
     ),
     _cross(sides="edd"),
 )
-_declare(
+cross_attention.mistake(
     "all-from-the-decoder",
     (
         "This is self-attention: the encoder's output is not used, so the translation never sees the sentence. "
@@ -102,7 +102,7 @@ _declare(
     ),
     _cross(sides="ddd"),
 )
-_declare(
+cross_attention.mistake(
     "all-from-the-encoder",
     (
         "This is the encoder's self-attention: the decoder's tokens are not used. Who asks here?",
@@ -111,7 +111,7 @@ _declare(
     ),
     _cross(sides="eee"),
 )
-_declare(
+cross_attention.mistake(
     "key-and-value-from-different-sides",
     (
         "A key and its value belong to the same token. One of yours comes from the decoder and one from the encoder.",
@@ -120,7 +120,7 @@ _declare(
     ),
     *(_cross(sides=sides) for sides in ("dde", "ded", "ede", "eed")),
 )
-_declare(
+cross_attention.mistake(
     "causal-mask",
     (
         "You hide a part of the source. It was there, whole, before the first word was written: nothing has to be "
@@ -131,7 +131,7 @@ _declare(
     _cross(hide=lambda target, source: (target, target)),
     _cross(hide=lambda target, source: (source, source)),
 )
-_declare(
+cross_attention.mistake(
     "attends-to-both",
     (
         "Keys and values hold the decoder's tokens as well as the encoder's. The decoder looks at its own in "
@@ -140,7 +140,7 @@ _declare(
     ),
     _of_both,
 )
-_declare(
+cross_attention.mistake(
     "mixes-the-batch",
     (
         "You made one long source of the whole batch. Each sentence looks at its own source only.",
@@ -148,7 +148,7 @@ _declare(
     ),
     _flattened,
 )
-_declare(
+cross_attention.mistake(
     "no-scale",
     (
         "The scores are not scaled. Cross-attention is scaled like any other: divide by the root of d_k.",
@@ -156,7 +156,7 @@ _declare(
     ),
     _cross(scale=_unscaled),
 )
-_declare(
+cross_attention.mistake(
     "scaled-by-another-size",
     (
         "You scale by another size than d_k, the width of a query: by d_model, the value's width, or a length.",
@@ -169,7 +169,7 @@ _declare(
     _cross(scale=lambda d, e, query, value: d.shape[-2] ** 0.5),
     _cross(scale=lambda d, e, query, value: len(d) ** 0.5),
 )
-_declare(
+cross_attention.mistake(
     "fixed-width",
     (
         SAME_NUMBER,
@@ -177,7 +177,7 @@ _declare(
     ),
     *(_cross(scale=lambda d, e, query, value, width=width: width**0.5) for width in WIDTHS),
 )
-_declare(
+cross_attention.mistake(
     "divided-by-d-k",
     (
         "You divide by d_k itself. It is the root of d_k that brings the variance back to 1.",
@@ -185,7 +185,7 @@ _declare(
     ),
     _cross(scale=lambda d, e, query, value: query.shape[-1]),
 )
-_declare(
+cross_attention.mistake(
     "scaled-after-softmax",
     (
         "You scale the weights, so they no longer add up to 1. Scale the scores.",
@@ -194,7 +194,7 @@ _declare(
     _cross(scale=_unscaled, mix=_scaled_mix),
     _cross(scale=_unscaled, finish=lambda output, decoder_x, query: output / query.shape[-1] ** 0.5),
 )
-_declare(
+cross_attention.mistake(
     "wrong-axis",
     (
         "Your softmax runs along the wrong axis. For one target token, the weights on all source tokens add up to 1.",
@@ -202,7 +202,7 @@ _declare(
     ),
     *(_cross(axis=axis) for axis in (-2, 0, 1)),
 )
-_declare(
+cross_attention.mistake(
     "no-softmax",
     (
         "The scores go straight to the values. What turns a row of scores into shares that add up to 1?",
@@ -210,7 +210,7 @@ _declare(
     ),
     _cross(softmax=lambda scores, axis: scores),
 )
-_declare(
+cross_attention.mistake(
     "value-inside-softmax",
     (
         "The values went into the softmax. First decide how much to look where, then mix: the values come last.",
@@ -218,7 +218,7 @@ _declare(
     ),
     _cross(softmax=lambda scores, axis: scores, finish=lambda output, *rest: torch.softmax(output, dim=-1)),
 )
-_declare(
+cross_attention.mistake(
     "returns-the-weights",
     (
         "These are the attention weights, and they are right. One step is left: what are they weights of?",
@@ -226,7 +226,7 @@ _declare(
     ),
     _cross(mix=lambda weights, value: weights),
 )
-_declare(
+cross_attention.mistake(
     "keys-times-queries",
     (
         "Your product has the keys on the left, so its rows are source tokens. One row for each target token is "
@@ -235,7 +235,7 @@ _declare(
     ),
     _keys_ask,
 )
-_declare(
+cross_attention.mistake(
     "key-projection-for-both",
     (
         "Keys and values come from the same tokens, but through two matrices: w_k for the keys, w_v for the values.",
@@ -244,7 +244,7 @@ _declare(
     _cross(project=lambda w_q, w_k, w_v: (w_q, w_k, w_k)),
     _cross(project=lambda w_q, w_k, w_v: (w_q, w_v, w_v)),
 )
-_declare(
+cross_attention.mistake(
     "projections-exchanged",
     (
         "The matrices are mixed up. w_q makes queries, w_k keys, w_v values.",
@@ -255,7 +255,7 @@ _declare(
     _cross(project=lambda w_q, w_k, w_v: (w_q, w_q, w_v)),
     _cross(project=lambda w_q, w_k, w_v: (w_k, w_k, w_v)),
 )
-_declare(
+cross_attention.mistake(
     "projection-forgotten",
     (
         "A projection is missing: queries, keys and values are x times a matrix, each with its own.",
@@ -265,7 +265,7 @@ _declare(
     lambda d, e, w_q, w_k, w_v: _attend(d @ w_q, e @ w_k, e),
     lambda d, e, w_q, w_k, w_v: _attend(d, e, e @ w_v),
 )
-_declare(
+cross_attention.mistake(
     "weights-transposed",
     (
         "Rows are tokens, so a projection is x @ w. With square matrices x @ w.T gives no error; nn.Linear stores the "
@@ -274,7 +274,7 @@ _declare(
     ),
     _cross(project=lambda *weights: [w.T for w in weights]),
 )
-_declare(
+cross_attention.mistake(
     "transpose-ignores-the-batch",
     (
         "Your transpose is right for one matrix, but the inputs may have batch axes in front. Swap the last two axes "
@@ -286,7 +286,7 @@ _declare(
     _transposed(lambda k: k.transpose(1, 2)),
     _transposed(lambda k: k.t()),
 )
-_declare(
+cross_attention.mistake(
     "key-not-transposed",
     (
         "The keys are not transposed. With square matrices no error tells you; what does entry (i, j) of q @ k mean?",
@@ -295,7 +295,7 @@ _declare(
     ),
     _transposed(lambda k: k),
 )
-_declare(
+cross_attention.mistake(
     "residual-added",
     (
         "The sum with decoder_x comes later, in add & norm. Return what attention gathered.",
@@ -408,8 +408,7 @@ def _smeared(first):
 
 
 _first, _last = (slice(None), 0), (slice(None), -1)
-_declare = shift_right.mistake
-_declare(
+shift_right.mistake(
     "shifted-left",
     (
         "You shifted to the left: position t now holds the token after the one it must predict. The decoder is fed "
@@ -422,7 +421,7 @@ _declare(
     lambda targets, bos_id: targets[:, 1:],
     _put(_first, None, lambda targets: targets.roll(-1, dims=1)),
 )
-_declare(
+shift_right.mistake(
     "not-shifted",
     (
         "The tokens have not moved: at position t the decoder is fed the very token it must predict.",
@@ -430,7 +429,7 @@ _declare(
     ),
     lambda targets, bos_id: targets.clone(),
 )
-_declare(
+shift_right.mistake(
     "start-overwrites-the-first-token",
     (
         "The start symbol stands where the first token stood, and the others have not moved. They all move one place "
@@ -439,7 +438,7 @@ _declare(
     ),
     _put(_first, shift=lambda targets: targets),
 )
-_declare(
+shift_right.mistake(
     "start-at-the-end",
     (
         "The start symbol stands at the end. It is the first thing that the decoder is fed.",
@@ -449,7 +448,7 @@ _declare(
     lambda targets, bos_id: torch.cat([targets, torch.full_like(targets[:, :1], bos_id)], dim=1),
     _put(_last),
 )
-_declare(
+shift_right.mistake(
     "length-grown",
     (
         "Your result is one token longer than the targets. Nothing follows the last token here, so it needn't be fed: "
@@ -458,7 +457,7 @@ _declare(
     ),
     _shifted(move=_grown),
 )
-_declare(
+shift_right.mistake(
     "length-shrunk",
     (
         "The last token is gone, but the start symbol is missing in front. (Dropping the last token is enough "
@@ -467,7 +466,7 @@ _declare(
     ),
     lambda targets, bos_id: targets[:, :-1],
 )
-_declare(
+shift_right.mistake(
     "wraps-around",
     (
         "The last token comes back in at the front, as torch.roll does it. There stands the start symbol.",
@@ -476,7 +475,7 @@ _declare(
     ),
     lambda targets, bos_id: targets.roll(1, dims=1),
 )
-_declare(
+shift_right.mistake(
     "leaks-from-the-row-above",
     (
         "You shifted the whole table as one long row, so a sentence begins with the end of the one above.",
@@ -486,7 +485,7 @@ _declare(
     lambda targets, bos_id: targets.roll(1),
     _put((0, 0), shift=lambda targets: targets.roll(1)),
 )
-_declare(
+shift_right.mistake(
     "only-the-first-row",
     (
         "Only the first sentence of the batch is right. x[0] is a row; a column is x[:, 0].",
@@ -497,7 +496,7 @@ _declare(
     lambda targets, bos_id: torch.cat([shift_right.reference(targets[:1], bos_id), targets[1:]]),
     lambda targets, bos_id: shift_right.reference(targets[:1], bos_id),
 )
-_declare(
+shift_right.mistake(
     "along-the-batch",
     (
         "You shifted from sentence to sentence. The tokens of one sentence lie along the second axis.",
@@ -508,7 +507,7 @@ _declare(
     _put(0, shift=lambda targets: targets),
     _put(_first, shift=lambda targets: targets.roll(1, dims=0)),
 )
-_declare(
+shift_right.mistake(
     "another-start",
     (
         "The tokens have moved, but the first column does not hold bos_id. Use the argument: vocabularies differ.",
@@ -517,7 +516,7 @@ _declare(
     *(_shifted(bos=bos) for bos in (0, 1, -1, 2, -100)),
     lambda targets, bos_id: torch.cat([targets[:, :1], targets[:, :-1]], dim=1),
 )
-_declare(
+shift_right.mistake(
     "shifted-twice",
     (
         "The tokens moved by two. One is enough: position t is fed the token before the one it predicts.",
@@ -525,7 +524,7 @@ _declare(
     ),
     lambda targets, bos_id: shift_right.reference(shift_right.reference(targets, bos_id), bos_id),
 )
-_declare(
+shift_right.mistake(
     "overwritten-on-the-way",
     (
         "One token is smeared over the whole row: your loop reads what it wrote a step before. Read from the "
@@ -535,7 +534,7 @@ _declare(
     _smeared(True),
     _smeared(False),
 )
-_declare(
+shift_right.mistake(
     "reversed",
     (
         "You turned the sentences round. Shifting keeps the order, and moves every token one place to the right.",
@@ -544,7 +543,7 @@ _declare(
     lambda targets, bos_id: targets.flip(1),
     lambda targets, bos_id: shift_right.reference(targets.flip(1), bos_id),
 )
-_declare(
+shift_right.mistake(
     "one-axis-missing",
     (
         "You took the targets for one sentence. They are a batch: shape (batch, length).",
@@ -555,7 +554,7 @@ _declare(
     lambda targets, bos_id: torch.cat([torch.tensor([bos_id]), targets[:, :-1]], dim=1),
     lambda targets, bos_id: torch.cat([torch.tensor([[bos_id]]), targets[:, :-1]], dim=1),
 )
-_declare(
+shift_right.mistake(
     "start-has-another-dtype",
     (
         "The ids are right, but they changed their dtype: your start symbol has its own. "
@@ -566,7 +565,7 @@ _declare(
     _shifted(dtype=torch.int64),
     lambda targets, bos_id: shift_right.reference(targets, bos_id).long(),
 )
-_declare(
+shift_right.mistake(
     "changed-to-numbers-with-a-point",
     (
         "Your result holds numbers with a point. Ids are whole numbers, rows of a table: torch.ones and torch.zeros "

@@ -34,6 +34,7 @@ def _loss_cases():
         _loss_case(3, 6, 8, 0.1, 0, size=60),  # exp of these is 0 or too large, in float32
         _loss_case(2, 3, 4, 0.25, 1, dtype=torch.float64),
         _loss_case(2, 3, 5, 0.0, 0),  # no smoothing at all
+        _loss_case(3, 1, 7, 0.1, 0),  # one token each, none of them padding
     ]
 
 
@@ -130,8 +131,20 @@ def _kl(logits, targets, smoothing, pad_id):
 
 
 _target_left_out = _uneven(lambda s, n: 1 - s, lambda s, n: s / (n - 1))
-_declare = label_smoothed_loss.mistake
-_declare(
+
+
+def _squeezed(mean):
+    """Takes the target's number out, and every axis of length 1 with it."""
+
+    def way(logits, targets, smoothing, pad_id):
+        log_p = logits.log_softmax(-1)
+        of_target = log_p.gather(-1, targets[..., None]).squeeze()
+        return mean(-(1 - smoothing) * of_target - smoothing * log_p.mean(-1), targets != pad_id)
+
+    return way
+
+
+label_smoothed_loss.mistake(
     "padding-counted",
     (
         "The padding has a loss, too. Nobody wants to know how well the model writes padding: leave out the positions "
@@ -143,7 +156,7 @@ _declare(
     _loss(mean=lambda losses, targets, pad_id: losses.sum() / (targets != pad_id).sum()),
     _loss(mean=lambda losses, targets, pad_id: losses.sum()),
 )
-_declare(
+label_smoothed_loss.mistake(
     "padding-in-the-mean",
     (
         "The padding's losses are 0, but you divide by the number of all positions. Divide by the number of real "
@@ -152,7 +165,7 @@ _declare(
     ),
     _loss(mean=_over_all),
 )
-_declare(
+label_smoothed_loss.mistake(
     "sum-not-mean",
     (
         "You add the losses up. With a sum, a longer batch has a larger loss and takes a larger step: divide by the "
@@ -162,7 +175,7 @@ _declare(
     ),
     _loss(mean=_summed),
 )
-_declare(
+label_smoothed_loss.mistake(
     "divided-by-the-number-of-sentences",
     (
         "You divide by the number of sentences. Every real target counts the same, so divide by their number.",
@@ -170,7 +183,7 @@ _declare(
     ),
     _loss(mean=_per_sentence),
 )
-_declare(
+label_smoothed_loss.mistake(
     "not-averaged",
     (
         "You return a loss for each position. One number is wanted: their mean over the real targets.",
@@ -181,7 +194,7 @@ _declare(
     _loss(mean=lambda losses, targets, pad_id: (losses * (targets != pad_id)).flatten()),
     _loss(mean=lambda losses, targets, pad_id: losses[targets != pad_id]),
 )
-_declare(
+label_smoothed_loss.mistake(
     "mean-of-row-means",
     (
         "You average each sentence first, and then the sentences, so that a word in a short sentence counts more. "
@@ -191,7 +204,7 @@ _declare(
     ),
     _loss(mean=_row_by_row),
 )
-_declare(
+label_smoothed_loss.mistake(
     "smoothing-leaves-the-target-out",
     (
         "You share the smoothing among the other classes. It goes to all classes in equal parts, the target among "
@@ -200,7 +213,7 @@ _declare(
     ),
     _loss(aim=_target_left_out),
 )
-_declare(
+label_smoothed_loss.mistake(
     "smoothing-leaves-the-padding-class-out",
     (
         "The class of the padding gets no part of the smoothing. (Some books do that.) Here, as in F.cross_entropy, "
@@ -213,7 +226,7 @@ _declare(
     _loss(aim=_uneven(lambda s, n: 1 - s, lambda s, n: s / (n - 1), lambda s, n: 0.0)),
     _loss(aim=_uneven(lambda s, n: 1 - s + s / n, lambda s, n: s / n, lambda s, n: 0.0)),
 )
-_declare(
+label_smoothed_loss.mistake(
     "another-number-of-classes",
     (
         "You share the smoothing by another number than that of the classes. They lie along the last axis of the "
@@ -224,7 +237,7 @@ _declare(
     _loss(aim=_another_count(0)),
     _loss(aim=_another_count(-2)),
 )
-_declare(
+label_smoothed_loss.mistake(
     "mass-missing",
     (
         "Your aimed-at distribution does not sum to 1. The target has 1 - smoothing and, like every class, "
@@ -235,7 +248,7 @@ _declare(
     _loss(aim=_uneven(lambda s, n: 1.0, lambda s, n: s / n)),
     _loss(aim=_uneven(lambda s, n: 1 + s / n, lambda s, n: s / n)),
 )
-_declare(
+label_smoothed_loss.mistake(
     "whole-smoothing-for-each-class",
     (
         "Every class gets the whole smoothing. It is shared: smoothing / vocab_size each.",
@@ -245,7 +258,7 @@ _declare(
     _loss(aim=_uneven(lambda s, n: 1.0, lambda s, n: s)),
     _loss(aim=_uneven(lambda s, n: 1 - s, lambda s, n: s)),
 )
-_declare(
+label_smoothed_loss.mistake(
     "shares-swapped",
     (
         "The target gets the small share and the rest the large one: 1 - smoothing belongs to the target.",
@@ -253,7 +266,7 @@ _declare(
     ),
     _loss(aim=_shares_swapped),
 )
-_declare(
+label_smoothed_loss.mistake(
     "not-smoothed",
     (
         "This is the plain cross-entropy. Where does smoothing come in?",
@@ -262,7 +275,7 @@ _declare(
     ),
     _loss(aim=_not_smoothed),
 )
-_declare(
+label_smoothed_loss.mistake(
     "probabilities-not-logs",
     (
         "You weigh the probabilities. The cross-entropy weighs their logarithms: log_softmax in place of softmax.",
@@ -271,7 +284,7 @@ _declare(
     _loss(log=lambda logits: logits.softmax(-1)),
     _loss(log=lambda logits: logits.softmax(-1), sign=1),
 )
-_declare(
+label_smoothed_loss.mistake(
     "log-of-softmax",
     (
         "The log of a softmax is minus infinity as soon as a probability is too small for its floats. log_softmax "
@@ -282,7 +295,7 @@ _declare(
     _loss(log=lambda logits: logits.softmax(-1).log()),
     *(_loss(log=lambda logits, eps=eps: (logits.softmax(-1) + eps).log()) for eps in (1e-6, 1e-8, 1e-9, 1e-10, 1e-12)),
 )
-_declare(
+label_smoothed_loss.mistake(
     "logits-not-logs",
     (
         "You weigh the logits as they are. They become log-probabilities by log_softmax.",
@@ -290,7 +303,7 @@ _declare(
     ),
     _loss(log=lambda logits: logits),
 )
-_declare(
+label_smoothed_loss.mistake(
     "sign",
     (
         "The right size with the wrong sign: a log-probability is below 0, a loss above.",
@@ -298,7 +311,7 @@ _declare(
     ),
     _loss(sign=1),
 )
-_declare(
+label_smoothed_loss.mistake(
     "perplexity",
     (
         "You have gone one step on: exp of the loss is the perplexity. The loss itself is wanted.",
@@ -306,7 +319,7 @@ _declare(
     ),
     _loss(finish=torch.exp),
 )
-_declare(
+label_smoothed_loss.mistake(
     "wrong-axis",
     (
         "Your softmax runs along another axis than the classes, the last one.",
@@ -315,7 +328,7 @@ _declare(
     _loss(log=lambda logits: logits.log_softmax(0)),
     _loss(log=lambda logits: logits.log_softmax(-2)),
 )
-_declare(
+label_smoothed_loss.mistake(
     "classes-not-on-axis-1",
     (
         "F.cross_entropy looks for the classes on axis 1, and here they are on the last one. Flatten the leading axes: "
@@ -326,7 +339,7 @@ _declare(
         logits, targets, label_smoothing=smoothing, ignore_index=pad_id
     ),
 )
-_declare(
+label_smoothed_loss.mistake(
     "mean-over-classes",
     (
         "You take the mean over the classes, too. Along the classes it is a sum, weighted by the aimed-at "
@@ -336,7 +349,7 @@ _declare(
     ),
     _loss(log=lambda logits: _log_softmax(logits) / logits.shape[-1]),
 )
-_declare(
+label_smoothed_loss.mistake(
     "kl-divergence",
     (
         "This is the Kullback-Leibler divergence, which lacks the entropy of the aimed-at distribution. That is a "
@@ -344,6 +357,17 @@ _declare(
         "F.kl_div adds p log p to each term. Which part of it is the cross-entropy?",
     ),
     _kl,
+)
+label_smoothed_loss.mistake(
+    "squeeze-without-an-axis",
+    (
+        "`.squeeze()` without an axis drops every axis of length 1, also that of sentences of one token, or of a batch "
+        "of one. Say which axis has to go.",
+        "With targets of shape (3, 1), print the shape of what you squeeze, before and after. How many axes does it "
+        "have more than the targets?",
+    ),
+    _squeezed(lambda losses, real: losses[real].mean()),
+    _squeezed(lambda losses, real: (losses * real).sum() / real.sum()),
 )
 label_smoothed_loss.together(
     _loss,
@@ -380,7 +404,7 @@ def _how_sure(candidate):
 
 
 def _rate_cases():
-    steps = [(1, 512, 4000), (100, 512, 4000), (4000, 512, 4000), (20000, 512, 4000), (30, 4, 10), (7, 64, 10)]
+    steps = [(1, 512, 4000), (1000, 512, 4000), (4000, 512, 4000), (20000, 512, 4000), (30, 4, 10), (7, 64, 10)]
     return [*steps, (0, 512, 4000)]
 
 
@@ -431,8 +455,7 @@ def _one_branch(fall, rise):
     )
 
 
-_declare = learning_rate.mistake
-_declare(
+learning_rate.mistake(
     "step-0-divides-by-zero",
     (
         "At step 0, step ** -0.5 divides by zero. Many loops count from 0: take max(step, 1), or return 0 there.",
@@ -442,7 +465,7 @@ _declare(
     lambda step, d_model, warmup: min(1 / step**0.5, step / warmup**1.5) / d_model**0.5,
     lambda step, d_model, warmup: min(1 / torch.tensor(step).sqrt().item(), step / warmup**1.5) / d_model**0.5,
 )
-_declare(
+learning_rate.mistake(
     "max-not-min",
     (
         "You take the larger of the two. Then the rate starts high, falls during the warm-up, and grows from there on.",
@@ -450,7 +473,7 @@ _declare(
     ),
     *_ways(_rate(choose=max)),
 )
-_declare(
+learning_rate.mistake(
     "times-root-of-d-model",
     (
         "You multiply by the square root of d_model. The exponent is -0.5: a wider model takes smaller steps.",
@@ -458,7 +481,7 @@ _declare(
     ),
     *_ways(_rate(power=0.5)),
 )
-_declare(
+learning_rate.mistake(
     "d-model-forgotten",
     (
         "The shape of the curve is right, its height is not: d_model ** -0.5 is missing.",
@@ -467,7 +490,7 @@ _declare(
     ),
     *_ways(_rate(power=0)),
 )
-_declare(
+learning_rate.mistake(
     "divided-by-d-model",
     (
         "You divide by d_model, and not by its square root.",
@@ -475,7 +498,7 @@ _declare(
     ),
     *_ways(_rate(power=-1)),
 )
-_declare(
+learning_rate.mistake(
     "d-model-in-one-branch",
     (
         "d_model ** -0.5 multiplies one of the two only. It stands before the min, and multiplies both.",
@@ -483,7 +506,7 @@ _declare(
     ),
     *_ways(_one_branch(-0.5, 0), _one_branch(0, -0.5)),
 )
-_declare(
+learning_rate.mistake(
     "warm-up-exponent",
     (
         "The two branches do not meet at step = warmup. There step ** -0.5 must be step * warmup ** -1.5.",
@@ -496,7 +519,7 @@ _declare(
         _rate(rise=lambda step, warmup: step * warmup**-2.0),
     ),
 )
-_declare(
+learning_rate.mistake(
     "no-decay",
     (
         "After the warm-up your rate stays, or goes on growing. From there on it falls: step ** -0.5, with a minus.",
@@ -504,7 +527,7 @@ _declare(
     ),
     *_ways(_rate(fall=lambda step, warmup: warmup**-0.5), _rate(fall=lambda step, warmup: step**0.5)),
 )
-_declare(
+learning_rate.mistake(
     "falls-too-fast",
     (
         "After the warm-up your rate falls as 1 over step. It should fall as 1 over the root of step.",
@@ -516,7 +539,7 @@ _declare(
         _rate(fall=lambda step, warmup: step**-1.5),
     ),
 )
-_declare(
+learning_rate.mistake(
     "no-warm-up",
     (
         "There is no warm-up: your rate falls from the first step on.",
@@ -524,7 +547,7 @@ _declare(
     ),
     *_ways(_rate(rise=_fall)),
 )
-_declare(
+learning_rate.mistake(
     "sizes-exchanged",
     (
         "d_model and warmup have changed places. The width sets the height of the curve, warmup the step of its peak.",
@@ -532,7 +555,7 @@ _declare(
     ),
     *_ways(lambda step, d_model, warmup: _rate()(step, warmup, d_model)),
 )
-_declare(
+learning_rate.mistake(
     "counts-from-zero",
     (
         "You use step + 1. Here steps are counted from 1 already, as in the paper.",

@@ -76,8 +76,7 @@ def _without_eos(ids, eos_id):
     return ids[:-1] if ids[-1] == eos_id else ids
 
 
-_declare = greedy_decode.mistake
-_declare(
+greedy_decode.mistake(
     "does-not-stop-at-eos",
     (
         "You go on after eos_id. It is the model's way to say that the sentence is over: append it, and stop.",
@@ -85,7 +84,7 @@ _declare(
     ),
     _decoding(stop=False),
 )
-_declare(
+greedy_decode.mistake(
     "feeds-only-the-last-id",
     (
         "step gets the last id alone. It needs all ids so far: what comes next depends on the whole beginning.",
@@ -96,7 +95,7 @@ _declare(
     _decoding(feed=lambda ids: ids[-1]),
     _decoding(feed=lambda ids: torch.tensor(ids[-1:])),
 )
-_declare(
+greedy_decode.mistake(
     "always-feeds-the-beginning",
     (
         "step gets the same ids each time, so it gives the same scores each time. Hand it what you have appended, too.",
@@ -104,7 +103,7 @@ _declare(
     ),
     _decoding(feed=lambda ids: ids[:1]),
 )
-_declare(
+greedy_decode.mistake(
     "feeds-a-batch",
     (
         "step gets a batch of one sentence. Here it wants the ids themselves, in one flat list.",
@@ -112,7 +111,7 @@ _declare(
     ),
     _decoding(feed=lambda ids: torch.tensor([ids])),
 )
-_declare(
+greedy_decode.mistake(
     "picks-the-minimum",
     (
         "You take the id with the lowest score. Greedy takes the highest.",
@@ -120,7 +119,7 @@ _declare(
     ),
     _decoding(pick=torch.argmin),
 )
-_declare(
+greedy_decode.mistake(
     "picks-the-largest-size",
     (
         "You take the score that is farthest from 0. Scores may be below 0: log-probabilities always are.",
@@ -129,7 +128,7 @@ _declare(
     _decoding(pick=lambda scores: scores.abs().argmax()),
     _decoding(pick=lambda scores: scores.square().argmax()),
 )
-_declare(
+greedy_decode.mistake(
     "one-too-many",
     (
         "Your list can get one id too long: at most max_length ids, and bos_id counts as one of them.",
@@ -138,7 +137,7 @@ _declare(
     _decoding(extra=1),
     _looked_at_afterwards,
 )
-_declare(
+greedy_decode.mistake(
     "one-too-few",
     (
         "You stop one id too early: max_length ids are allowed, and bos_id counts as one of them.",
@@ -146,7 +145,7 @@ _declare(
     ),
     _decoding(extra=-1),
 )
-_declare(
+greedy_decode.mistake(
     "no-limit",
     (
         "A model may never say eos_id, and then your loop never ends. Stop at max_length ids, too.",
@@ -154,7 +153,7 @@ _declare(
     ),
     _decoding(extra=10**6),
 )
-_declare(
+greedy_decode.mistake(
     "bos-left-out",
     (
         "bos_id is missing at the front of your list.",
@@ -162,7 +161,7 @@ _declare(
     ),
     _decoding(finish=lambda ids, eos_id: ids[1:]),
 )
-_declare(
+greedy_decode.mistake(
     "eos-left-out",
     (
         "You stop at eos_id, but it is missing in your list. Append first, then look: eos_id at the end shows that the "
@@ -171,7 +170,7 @@ _declare(
     ),
     _decoding(finish=_without_eos),
 )
-_declare(
+greedy_decode.mistake(
     "bos-and-eos-left-out",
     (
         "Both ends are missing: the list begins with bos_id, and ends with eos_id where it was reached.",
@@ -179,7 +178,7 @@ _declare(
     ),
     _decoding(finish=lambda ids, eos_id: _without_eos(ids, eos_id)[1:]),
 )
-_declare(
+greedy_decode.mistake(
     "eos-always-at-the-end",
     (
         "You put eos_id at the end even where the model has not said it. Then nobody can see any more which sentences "
@@ -189,7 +188,7 @@ _declare(
     _decoding(finish=lambda ids, eos_id: ids if ids[-1] == eos_id else [*ids, eos_id]),
     _decoding(finish=lambda ids, eos_id: [*ids[:-1], eos_id]),
 )
-_declare(
+greedy_decode.mistake(
     "bos-not-fed",
     (
         "step never sees bos_id. The list that it gets begins with it, as every sentence did in training.",
@@ -197,7 +196,7 @@ _declare(
     ),
     _decoding(feed=lambda ids: ids[1:]),
 )
-_declare(
+greedy_decode.mistake(
     "only-the-last-id-returned",
     (
         "You return one id. The whole list is wanted.",
@@ -206,7 +205,7 @@ _declare(
     _decoding(finish=lambda ids, eos_id: ids[-1]),
     _decoding(finish=lambda ids, eos_id: ids[-1:]),
 )
-_declare(
+greedy_decode.mistake(
     "a-tensor-of-ids",
     (
         "The ids are right, but in a tensor. A plain list is wanted; .tolist() makes one.",

@@ -30,6 +30,7 @@ def _blocks_cases():
         _cut(far + torch.tensor([120.0, 120, 0, 0, -120, -120]), normal(6, 2, seed=2), 2, 2, 2),  # falls
         _cut(far + torch.tensor([[120.0], [0], [60]]), normal(6, 2, seed=3), 3, 3),  # each query at its own height
         _cut(far - 120, normal(6, 2, seed=4), 4, 2),  # all far below 0
+        _cut(far + torch.tensor([120.0, -120, -120, 120, 120, -120]), normal(6, 2, seed=5), 2, 2, 2),  # in each block
     ]
 
 
@@ -57,6 +58,11 @@ def _no_fade(old, new):
 
 def _highest(scores):
     return scores.amax(dim=-1, keepdim=True)
+
+
+def _one_of(number):
+    """Another number of each query's scores than the largest."""
+    return lambda scores: number(scores, dim=-1, keepdim=True)
 
 
 def _larger(old, scores, highest):
@@ -112,8 +118,7 @@ def _each_block(mix=sum):
     )
 
 
-_declare = online_softmax_sum.mistake
-_declare(
+online_softmax_sum.mistake(
     "no-rescaling-when-the-maximum-moves",
     (
         "Your maximum moves, but what was added up before stays as it was. It was measured from the old maximum: what "
@@ -123,7 +128,7 @@ _declare(
     ),
     _blockwise(fade=_no_fade),
 )
-_declare(
+online_softmax_sum.mistake(
     "running-sum-not-rescaled",
     (
         "Your weighted values move with the maximum, but the sum that you divide by stays behind. Both were measured "
@@ -133,7 +138,7 @@ _declare(
     ),
     _blockwise(fade=lambda old, new: (1, torch.exp(old - new))),
 )
-_declare(
+online_softmax_sum.mistake(
     "weighted-values-not-rescaled",
     (
         "Your running sum moves with the maximum, but the weighted values that were added up before stay behind. Both "
@@ -143,7 +148,7 @@ _declare(
     ),
     _blockwise(fade=lambda old, new: (torch.exp(old - new), 1)),
 )
-_declare(
+online_softmax_sum.mistake(
     "rescaled-the-wrong-way",
     (
         "You rescale, but the wrong way round. When the maximum grows, what was gathered before must count less.",
@@ -153,7 +158,7 @@ _declare(
     _blockwise(fade=_fade_backwards),
     _blockwise(fade=_fade_backwards, start=-torch.inf),
 )
-_declare(
+online_softmax_sum.mistake(
     "new-block-rescaled-too",
     (
         "You rescale after adding the new block. That block is measured from the new maximum already; only what was "
@@ -162,7 +167,7 @@ _declare(
     ),
     _new_fades_too,
 )
-_declare(
+online_softmax_sum.mistake(
     "normalised-per-block",
     (
         "Each block has a softmax of its own, so the weights sum to 1 in each block. They must sum to 1 over all "
@@ -173,7 +178,7 @@ _declare(
     _each_block(),
     _each_block(lambda outputs: sum(outputs) / len(outputs)),
 )
-_declare(
+online_softmax_sum.mistake(
     "own-maximum-in-each-block",
     (
         "Each block is measured from its own maximum, and then all are added as if they had the same. One scale for "
@@ -183,7 +188,7 @@ _declare(
     ),
     _blockwise(fade=_no_fade, move=lambda old, scores, highest: highest(scores)),
 )
-_declare(
+online_softmax_sum.mistake(
     "maximum-may-fall",
     (
         "Your maximum follows each block, also down. Then the old part is multiplied by a huge number, and that "
@@ -193,7 +198,7 @@ _declare(
     ),
     _blockwise(move=lambda old, scores, highest: highest(scores)),
 )
-_declare(
+online_softmax_sum.mistake(
     "no-maximum-subtracted",
     (
         "Right for small scores, but exp(120) is more than float32 can hold. Which number can be subtracted from all "
@@ -203,7 +208,7 @@ _declare(
     ),
     _blockwise(move=lambda old, scores, highest: 0 * old),
 )
-_declare(
+online_softmax_sum.mistake(
     "one-maximum-for-all-queries",
     (
         "You use one maximum for all queries. Where one query's scores are far below another's, all its exponentials "
@@ -213,16 +218,27 @@ _declare(
     _blockwise(highest=lambda scores: scores.max()),
     _blockwise(highest=lambda scores: scores.amax(dim=0, keepdim=True).amax(dim=1, keepdim=True)),
 )
-_declare(
+online_softmax_sum.mistake(
+    "not-the-largest-subtracted",
+    (
+        "You subtract a number of each block, but it is the block's mean or its smallest score. A score that lies far "
+        "above it still overflows: exp(120) is more than float32 can hold.",
+        "A block with the scores 120 and -120 has the mean 0: what goes into exp for the first of them? After which "
+        "number has been subtracted is nothing above 0?",
+    ),
+    *(_blockwise(highest=_one_of(number)) for number in (torch.mean, torch.amin)),
+)
+online_softmax_sum.mistake(
     "maximum-starts-at-zero",
     (
         "Your maximum begins at 0. If all scores of a query are at -120, it stays there, every exponential is 0, and "
         "0 / 0 is not a number.",
-        "Which number is smaller than every score? Or take the first block's maximum to begin with.",
+        "Which number is smaller than every score? `torch.maximum` wants it in a tensor, as `torch.full` makes one. Or "
+        "take the first block's maximum to begin with.",
     ),
     _blockwise(start=0.0),
 )
-_declare(
+online_softmax_sum.mistake(
     "divided-at-every-step",
     (
         "You divide by the sum after each block, and go on adding to the divided numbers. Divide once, at the end, "
@@ -232,7 +248,7 @@ _declare(
     ),
     _blockwise(every_time=True),
 )
-_declare(
+online_softmax_sum.mistake(
     "not-normalised",
     (
         "The weighted values are right, but they are not divided by the sum of the weights.",
@@ -240,7 +256,7 @@ _declare(
     ),
     _blockwise(divide=False),
 )
-_declare(
+online_softmax_sum.mistake(
     "wrong-axis",
     (
         "Your sum runs over the queries. The weights of one query, over all keys, sum to 1: one sum for each query.",
@@ -249,7 +265,7 @@ _declare(
     _blockwise(axis=0),
     lambda scores_blocks, value_blocks: torch.softmax(torch.cat(scores_blocks, -1), dim=0) @ torch.cat(value_blocks),
 )
-_declare(
+online_softmax_sum.mistake(
     "one-block-only",
     (
         "Only one of the blocks is in your result: something is overwritten each time round the loop, or the `return` "
@@ -259,7 +275,7 @@ _declare(
     lambda scores_blocks, value_blocks: torch.softmax(scores_blocks[0], dim=-1) @ value_blocks[0],
     lambda scores_blocks, value_blocks: torch.softmax(scores_blocks[-1], dim=-1) @ value_blocks[-1],
 )
-_declare(
+online_softmax_sum.mistake(
     "keepdim-forgotten",
     (
         "After a sum or a maximum the last axis is gone, so broadcasting lines the numbers up with the wrong axis. "
@@ -315,7 +331,7 @@ def _step_case(batch, time, d_model, d_head, **options):
         _step_case(2, 3, 5, 4, size=1.2),
         _step_case(1, 4, 4, 3),
         _step_case(3, 5, 4, 4),
-        _step_case(2, 0, 4, 3, dtype=torch.float64),
+        _step_case(2, 0, 4, 1, dtype=torch.float64),
         _step_case(3, 4, 6, 5, dtype=torch.float64),
     ]
 )
@@ -397,8 +413,7 @@ def _value_not_appended(x_t, cache, w_q, w_k, w_v):
     return weights @ values, (keys, values)
 
 
-_declare = cached_step.mistake
-_declare(
+cached_step.mistake(
     "cache-overwritten",
     (
         "The cache that you return holds the new token only; all earlier ones are lost. It must grow by one at each "
@@ -408,7 +423,7 @@ _declare(
     ),
     _step(keep=_only_new),
 )
-_declare(
+cached_step.mistake(
     "cache-not-grown",
     (
         "The cache that you return is the one that came in. The next step would not know this token: its key and "
@@ -419,7 +434,7 @@ _declare(
     _step(keep=_only_old),
     lambda x_t, cache, *weights: (_step()(x_t, cache, *weights)[0], cache),
 )
-_declare(
+cached_step.mistake(
     "new-key-missing-from-its-own-step",
     (
         "The new token looks at the cached ones, but not at itself. Its key and value belong to its own step too: "
@@ -430,7 +445,7 @@ _declare(
     _step(look_at=_only_old),
     _zeros_at_first,
 )
-_declare(
+cached_step.mistake(
     "cache-not-read",
     (
         "The new token looks at itself alone, so its output is its own value. The cached keys and values are there to "
@@ -440,7 +455,7 @@ _declare(
     ),
     _step(look_at=_only_new),
 )
-_declare(
+cached_step.mistake(
     "query-cached",
     (
         "A query has gone into the cache. It asks once, for its own step, and nobody looks it up again: later tokens "
@@ -453,7 +468,7 @@ _declare(
     _step(finish=lambda output, keys, values, query: (output, (query, values))),
     _query_in_place_of_the_key,
 )
-_declare(
+cached_step.mistake(
     "none-not-handled",
     (
         "At the first step there is no cache: it is None. Then the new token's key and value are all there is.",
@@ -463,7 +478,7 @@ _declare(
     _none_not_handled,
     lambda x_t, cache, *weights: _step()(x_t, (cache[0], cache[1]), *weights),
 )
-_declare(
+cached_step.mistake(
     "new-token-in-front",
     (
         "The new key and value stand in front of the old ones. Attention itself doesn't notice, but the cache is a "
@@ -472,7 +487,7 @@ _declare(
     ),
     _step(join=lambda old, new: torch.cat([new, old], dim=1)),
 )
-_declare(
+cached_step.mistake(
     "joined-along-another-axis",
     (
         "You put old and new together along another axis than time. The axes are (batch, time, d_head), and it is the "
@@ -482,7 +497,7 @@ _declare(
     *(_step(join=lambda old, new, axis=axis: torch.cat([old, new], dim=axis)) for axis in (0, 2)),
     _step(join=lambda old, new: torch.stack([old, new])),
 )
-_declare(
+cached_step.mistake(
     "added-not-appended",
     (
         "You add the new key and value to each of the old ones, number to number. They should stand behind them, as "
@@ -491,7 +506,7 @@ _declare(
     ),
     _step(join=lambda old, new: old + new),
 )
-_declare(
+cached_step.mistake(
     "value-not-appended",
     (
         "The new key has joined the old ones, its value has not: there are more weights than values.",
@@ -499,7 +514,7 @@ _declare(
     ),
     _value_not_appended,
 )
-_declare(
+cached_step.mistake(
     "keys-and-values-swapped",
     (
         "Keys and values have changed places in the cache that you return. The pair is (keys, values).",
@@ -507,7 +522,7 @@ _declare(
     ),
     _step(finish=lambda output, keys, values, query: (output, (values, keys))),
 )
-_declare(
+cached_step.mistake(
     "cache-not-a-pair",
     (
         "All parts are there, but not packed as wanted: two things come back, the output and the cache, and the cache "
@@ -518,7 +533,7 @@ _declare(
     _step(finish=lambda output, keys, values, query: (output, keys, values)),
     _step(finish=lambda output, keys, values, query: ((keys, values), output)),
 )
-_declare(
+cached_step.mistake(
     "cache-not-returned",
     (
         "You return the output alone. The next step needs the keys and values, this token's among them.",
@@ -527,7 +542,7 @@ _declare(
     ),
     _step(finish=lambda output, keys, values, query: output),
 )
-_declare(
+cached_step.mistake(
     "projected-again",
     (
         "You send the cached keys and values through their matrices once more. They are projected already: sparing "
@@ -536,7 +551,7 @@ _declare(
     ),
     _projected_again,
 )
-_declare(
+cached_step.mistake(
     "causal-mask",
     (
         "You lay a causal mask over one row of scores, and it leaves only the first key. The new token may look at "
@@ -546,7 +561,7 @@ _declare(
     ),
     _step(softmax=_causal),
 )
-_declare(
+cached_step.mistake(
     "no-scale",
     (
         "The scores are not scaled. One step is scaled like the whole: by the root of the width of a query.",
@@ -554,7 +569,7 @@ _declare(
     ),
     _step(scale=lambda x_t, keys: 1.0),
 )
-_declare(
+cached_step.mistake(
     "scaled-by-another-size",
     (
         "You scale by another size than d_head, the width of a query: by d_model, by the number of keys, or by d_head "
@@ -566,7 +581,7 @@ _declare(
     _step(scale=lambda x_t, keys: keys.shape[-2] ** 0.5),
     _step(scale=lambda x_t, keys: keys.shape[-1]),
 )
-_declare(
+cached_step.mistake(
     "fixed-width",
     (
         SAME_NUMBER,
@@ -574,7 +589,7 @@ _declare(
     ),
     *(_step(scale=lambda x_t, keys, width=width: width**0.5) for width in WIDTHS),
 )
-_declare(
+cached_step.mistake(
     "wrong-axis",
     (
         "Your softmax runs along another axis than the keys. There is one query, so along its axis every weight is 1.",
@@ -583,7 +598,7 @@ _declare(
     _step(axis=1),
     _step(axis=0),
 )
-_declare(
+cached_step.mistake(
     "no-softmax",
     (
         "The scores go straight to the values. What turns a row of scores into shares that add up to 1?",
@@ -591,7 +606,7 @@ _declare(
     ),
     _step(softmax=lambda scores, dim: scores),
 )
-_declare(
+cached_step.mistake(
     "weights-transposed",
     (
         "Rows are tokens, so a projection is x @ w. With square matrices x @ w.T gives no error; nn.Linear stores the "
@@ -600,7 +615,7 @@ _declare(
     ),
     lambda x_t, cache, w_q, w_k, w_v: _step()(x_t, cache, w_q.T, w_k.T, w_v.T),
 )
-_declare(
+cached_step.mistake(
     "projections-exchanged",
     (
         "The matrices are mixed up. w_q makes the query, w_k the key, w_v the value.",
@@ -611,7 +626,7 @@ _declare(
     lambda x_t, cache, w_q, w_k, w_v: _step()(x_t, cache, w_q, w_k, w_k),
     lambda x_t, cache, w_q, w_k, w_v: _step()(x_t, cache, w_k, w_k, w_v),
 )
-_declare(
+cached_step.mistake(
     "time-axis-dropped",
     (
         "The numbers are right, but the axis of the one token is gone from your output: (batch, 1, d_head) is wanted.",

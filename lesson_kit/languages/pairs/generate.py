@@ -1,7 +1,7 @@
 """English-Chinese sentence pairs, made by a small grammar: what translates what is known.
 
-The rules are in ``pairs_rules``, phrases, clauses and whole sentences in ``pairs_phrases``, ``pairs_clauses`` and
-``pairs_grammar``, the words in ``pairs_lexicon``.
+What a rule is stands in ``rules``, the words in ``lexicon``. ``phrases`` are made from them, ``clauses`` from these,
+and whole sentences in ``grammar``.
 """
 
 import zlib

@@ -86,7 +86,6 @@ def at_an_hour(random: Random, subject: Subject | None = None) -> Part:
     return clause_of(random, subject or a_subject(random), BY_NAME[name], mode, 0, None, time)
 
 
-ANIMALS = {"cat": ("猫", "只"), "dog": ("狗", "只"), "bird": ("鸟", "只"), "horse": ("马", "匹")}
 ANIMAL_DOINGS = {
     "sleep": ("睡觉", "sofa bed under_table tree garden", "cat dog"),
     "run": ("跑", "park garden street", "dog horse cat"),

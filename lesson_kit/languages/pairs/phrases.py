@@ -127,10 +127,6 @@ def somebody_else(random: Random, subject: Subject, pronouns: float = 0.5) -> Pa
 # What
 
 
-def plural_of(noun: str) -> str:
-    return lexicon.THINGS[noun][0] if noun in lexicon.THINGS else lexicon.PEOPLE[noun][0]
-
-
 def tagged(words: str, tag: int) -> str:
     return " ".join(f"{word}{tag}" for word in words.split())
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 PAD, BOS, EOS, UNK = "[PAD]", "[BOS]", "[EOS]", "[UNK]"
-SPECIAL = (PAD, BOS, EOS, UNK)
+SPECIAL_TOKENS = (PAD, BOS, EOS, UNK)
 
 
 class Vocabulary:
@@ -15,8 +15,10 @@ class Vocabulary:
     """
 
     def __init__(self, tokens: Sequence[str]):
-        if tuple(tokens[: len(SPECIAL)]) != SPECIAL:
-            raise ValueError(f"tokens must begin with {list(SPECIAL)}, got {list(tokens[: len(SPECIAL)])}")
+        if tuple(tokens[: len(SPECIAL_TOKENS)]) != SPECIAL_TOKENS:
+            raise ValueError(
+                f"tokens must begin with {list(SPECIAL_TOKENS)}, got {list(tokens[: len(SPECIAL_TOKENS)])}"
+            )
         if len(set(tokens)) < len(tokens):
             twice = next(token for place, token in enumerate(tokens) if token in tokens[:place])
             raise ValueError(f"tokens must be different ones, got {twice!r} twice")
@@ -25,7 +27,7 @@ class Vocabulary:
     @classmethod
     def of(cls, sentences: Iterable[Iterable[str]]) -> "Vocabulary":
         """Of all tokens in ``sentences``, in alphabetical order."""
-        return cls([*SPECIAL, *sorted({token for sentence in sentences for token in sentence})])
+        return cls([*SPECIAL_TOKENS, *sorted({token for sentence in sentences for token in sentence})])
 
     @cached_property
     def id(self) -> dict[str, int]:

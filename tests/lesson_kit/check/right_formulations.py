@@ -81,7 +81,8 @@ def _(scores):
 
 @right("softmax")
 def _(scores):
-    return 1 / torch.exp(scores[..., None, :] - scores[..., :, None]).sum(-1)  # pairwise differences
+    differences = scores[..., None, :] - scores[..., :, None]  # each with each; exp of them may be too large
+    return torch.exp(-torch.logsumexp(differences, dim=-1))
 
 
 @right("attend")
@@ -142,7 +143,7 @@ def _(scores):
 
 
 @right("softmax")
-def _(scores):
+def softmax_number_by_number(scores):
     def row(numbers):
         largest = max(numbers, key=float)
         e = [torch.exp(number - largest) for number in numbers]
@@ -150,7 +151,7 @@ def _(scores):
 
     if scores.dim() == 1:
         return row(list(scores))
-    return torch.stack([RIGHT["softmax"][-1](part) for part in scores])
+    return torch.stack([softmax_number_by_number(part) for part in scores])
 
 
 @right("attend")
@@ -200,10 +201,10 @@ def _(query, key, value):
 
 
 @right("scaled_dot_product_attention")
-def _(query, key, value):
+def attention_query_by_query(query, key, value):
     if query.dim() > 2:
         parts = zip(query, key, value, strict=True)
-        return torch.stack([RIGHT["scaled_dot_product_attention"][4](*part) for part in parts])
+        return torch.stack([attention_query_by_query(*part) for part in parts])
     return torch.stack([((key @ q) / math.sqrt(len(q))).softmax(0) @ value for q in query])
 
 
@@ -247,10 +248,10 @@ def _(query, key, value):
 
 
 @right("scaled_dot_product_attention")
-def _(query, key, value):
+def attention_number_by_number(query, key, value):
     if query.dim() > 2:
         parts = zip(query, key, value, strict=True)
-        return torch.stack([RIGHT["scaled_dot_product_attention"][-1](*part) for part in parts])
+        return torch.stack([attention_number_by_number(*part) for part in parts])
     rows = []
     for q in query:
         e = [torch.exp(sum(a * b for a, b in zip(q, k, strict=True)) / math.sqrt(len(q))) for k in key]
@@ -455,7 +456,7 @@ def _(x):
 
 
 @right("multi_head_attention")
-def _(x, w_q, w_k, w_v, w_o, n_heads):
+def heads_in_one_go(x, w_q, w_k, w_v, w_o, n_heads):
     query, key, value = (rearrange(x @ w, "b l (h d) -> b h l d", h=n_heads) for w in (w_q, w_k, w_v))
     return rearrange(F.scaled_dot_product_attention(query, key, value), "b h l d -> b l (h d)") @ w_o
 
@@ -533,7 +534,7 @@ def _(x):
 @right("multi_head_attention")
 def _(x, w_q, w_k, w_v, w_o, n_heads):
     wide = [each.double() for each in (x, w_q, w_k, w_v, w_o)]
-    return RIGHT["multi_head_attention"][0](*wide, n_heads).to(x.dtype)
+    return heads_in_one_go(*wide, n_heads).to(x.dtype)
 
 
 @right("multi_head_attention")

@@ -1,5 +1,6 @@
 """The checks of the exercises: right answers pass, wrong ones are named, and nothing is raised at the learner."""
 
+import math
 import re
 import signal
 import subprocess
@@ -8,12 +9,14 @@ import sys
 import numpy as np
 import pytest
 import torch
+import torch.nn.functional as F
 from right_formulations import RIGHT
 from wrong_formulations import WRONG
 
 from lesson_kit import check
 from lesson_kit.check.engine.differences import difference
-from lesson_kit.check.engine.exercise import GO_ON, CheckResult, Exercise, exercise
+from lesson_kit.check.engine.exercise import CheckResult, Exercise, exercise
+from lesson_kit.check.engine.message import GO_ON
 
 EXERCISES = check.EXERCISES
 DIFFERENTIABLE = [name for name, each in EXERCISES.items() if each.gradients]
@@ -150,6 +153,89 @@ def test_known_mistake_is_named_with_its_hint(name, slug, way):
 @pytest.mark.parametrize("name, slug, candidate", WRONG)
 def test_known_mistake_in_other_words_is_named(name, slug, candidate):
     assert verdict(name, candidate).mistake == slug
+
+
+def _softmax_less(scores, number):
+    powers = torch.exp(scores - number)
+    return powers / powers.sum(-1, keepdim=True)
+
+
+def _attention_less(scores, number):
+    powers = torch.exp(scores - number(scores, dim=-1, keepdim=True).detach())
+    return powers / powers.sum(-1, keepdim=True)
+
+
+def _another_base(length, d_model, base):
+    angle = torch.arange(length).double()[:, None] / base ** (torch.arange(0, d_model, 2) / d_model)
+    return torch.stack([angle.sin(), angle.cos()], -1).flatten(-2).float()
+
+
+def _one_hot_of_what_occurs(ids, segments, word, position, segment, norm):
+    parts = F.one_hot(segments).to(word.dtype) @ segment
+    return norm(word[ids] + position[: ids.shape[1]] + parts)
+
+
+def _without_the_last(logits, targets, smoothing, pad_id):
+    rows = list(zip(logits.reshape(-1, logits.shape[-1]), targets.reshape(-1), strict=True))[:-1]
+    logits, targets = (torch.stack(each) for each in zip(*rows, strict=True))
+    return F.cross_entropy(logits, targets, label_smoothing=smoothing, ignore_index=pad_id)
+
+
+def _rising_up_to_another_size(step, d_model, warmup):
+    step = step or 1
+    return step / math.sqrt(d_model * warmup**3) if step < d_model else 1 / math.sqrt(d_model * step)
+
+
+def _first_step_by_another_measure(x_t, cache, w_q, w_k, w_v):
+    if cache is not None:
+        return reference("cached_step")(x_t, cache, w_q, w_k, w_v)
+    query, key, value = x_t @ w_q, x_t @ w_k, x_t @ w_v
+    return (query * key).std(-1, keepdim=True).softmax(-1) @ value, (key, value)
+
+
+def _block_by_block_less(number):
+    def way(scores_blocks, value_blocks):
+        level, total, output = number(scores_blocks[0], dim=-1, keepdim=True), 0, 0
+        for scores, value in zip(scores_blocks, value_blocks, strict=True):
+            new = torch.maximum(level, number(scores, dim=-1, keepdim=True))
+            weights, fade = (scores - new).exp(), (level - new).exp()
+            total, output, level = total * fade + weights.sum(-1, keepdim=True), output * fade + weights @ value, new
+        return output / total
+
+    return way
+
+
+# Mutants of right answers that once passed (tests/mutation/exercises.py), each a hole in the inputs of its check.
+ONCE_PASSED = [
+    ("softmax", lambda s: _softmax_less(s, s.mean(-1, keepdim=True))),
+    ("softmax", lambda s: _softmax_less(s, s.amin(-1, keepdim=True))),
+    ("softmax", lambda s: _softmax_less(s.double(), s.double().amin(-1, keepdim=True)).to(s.dtype)),
+    ("softmax_with_temperature", lambda s, t: _softmax_less(s / t, (s / t).mean(-1, keepdim=True))),
+    ("softmax_with_temperature", lambda s, t: _softmax_less(s / t, (s / t).amin(-1, keepdim=True))),
+    ("scaled_dot_product_attention", lambda q, k, v: _attention_less(q @ k.mT / q.shape[-1] ** 0.5, torch.std) @ v),
+    ("scaled_dot_product_attention", lambda q, k, v: _attention_less(q @ k.mT / q.shape[-1] ** 0.5, torch.var) @ v),
+    ("sinusoidal_positions", lambda length, d_model: _another_base(length, d_model, 10_001)),
+    ("sinusoidal_positions", lambda length, d_model: _another_base(length, d_model, 9_999)),
+    ("bert_embeddings", _one_hot_of_what_occurs),
+    ("bert_embeddings", lambda i, s, w, p, g, norm: norm(F.one_hot(i).to(w) @ w + p[: i.shape[1]] + g[s])),
+    ("cosine_similarity", lambda a, b: F.cosine_similarity(a, b, dim=-1).abs()),
+    (
+        "cross_attention",
+        lambda d, e, q, k, v: _attention_less(d @ q @ (e @ k).mT / q.shape[1] ** 0.5, torch.std) @ e @ v,
+    ),
+    ("label_smoothed_loss", _without_the_last),
+    ("learning_rate", _rising_up_to_another_size),
+    ("online_softmax_sum", _block_by_block_less(torch.mean)),
+    ("online_softmax_sum", _block_by_block_less(torch.amin)),
+    ("cached_step", _first_step_by_another_measure),
+]
+
+
+@pytest.mark.parametrize(
+    "name, candidate", [pytest.param(*each, id=f"{each[0]}-{i}") for i, each in enumerate(ONCE_PASSED)]
+)
+def test_mutants_that_once_passed_are_refused(name, candidate):
+    assert not verdict(name, candidate).passed
 
 
 def stub(*args):

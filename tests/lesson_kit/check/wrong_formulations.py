@@ -21,6 +21,26 @@ def _hot_without_keepdim(scores, temperature):
     return powers / powers.sum(dim=-1)
 
 
+def _online_less_the_mean(scores_blocks, value_blocks):
+    level, total, output = scores_blocks[0].mean(1, keepdim=True), 0, 0
+    for scores, value in zip(scores_blocks, value_blocks, strict=True):
+        new = torch.maximum(level, scores.mean(1, keepdim=True))
+        weights, fade = (scores - new).exp(), (level - new).exp()
+        total, output, level = fade * total + weights.sum(1, keepdim=True), fade * output + weights @ value, new
+    return output / total
+
+
+def _loss_squeezed(logits, targets, smoothing, pad_id):
+    log_p = F.log_softmax(logits, -1)
+    nll = -torch.gather(log_p, -1, targets.unsqueeze(-1)).squeeze()
+    return ((1 - smoothing) * nll - smoothing * log_p.mean(-1))[targets != pad_id].mean()
+
+
+def _hot_without_the_mean(scores, temperature):
+    powers = ((scores - scores.mean(dim=-1, keepdim=True)) / temperature).exp()
+    return powers / powers.sum(dim=-1, keepdim=True)
+
+
 def _masked_without_keepdim(scores, mask):
     scores = torch.where(mask, scores, -1e9)
     powers = torch.exp(scores - scores.max(dim=-1, keepdim=True).values)
@@ -459,6 +479,12 @@ WRONG = [
     ("softmax", "wrong-axis", lambda s: F.softmax(s, 1)),
     ("softmax", "overflow", lambda s: s.exp() / s.exp().sum(-1)[..., None]),
     ("softmax", "not-normalised", lambda s: math.e**s),
+    (
+        "softmax",
+        "not-the-largest-taken-away",
+        lambda s: (e := (s - s.mean(-1)[..., None]).exp()) / e.sum(-1)[..., None],
+    ),
+    ("softmax", "not-the-largest-taken-away", lambda s: F.normalize(torch.exp(s - s.min(-1, True)[0]), p=1, dim=-1)),
     ("softmax", "one-sum-over-everything", lambda s: (e := torch.exp(s - s.max())) / e.sum()),
     ("attend", "transposed-weights", lambda w, v: torch.einsum("kq,kd->qd", w, v)),
     ("attend", "mean-not-weighted-sum", lambda w, v: (w[:, :, None] * v).mean(1)),
@@ -470,6 +496,7 @@ WRONG = [
     ("softmax", "keepdim-forgotten", lambda s: (e := (s - s.max()).exp()) / torch.sum(e, -1)),
     ("softmax", "keepdim-forgotten", lambda s: (e := torch.exp(s - torch.max(s, dim=-1)[0])) / e.sum(-1, keepdim=True)),
     ("softmax_with_temperature", "keepdim-forgotten", _hot_without_keepdim),
+    ("softmax_with_temperature", "not-the-largest-taken-away", _hot_without_the_mean),
     ("masked_softmax", "keepdim-forgotten", _masked_without_keepdim),
     ("masked_softmax", "renormalised", _renormalised),
     ("masked_softmax", "renormalised", _renormalised_by_hand),
@@ -1021,6 +1048,8 @@ WRONG = [
     ("cosine_similarity", "norm-over-everything", lambda a, b: (a * b).sum(-1) / a.norm() / b.norm()),
     ("cosine_similarity", "divided-then-multiplied", lambda a, b: (a * b).sum(-1) / a.norm(dim=-1) * b.norm(dim=-1)),
     ("cosine_similarity", "default-axis", F.cosine_similarity),
+    ("cosine_similarity", "sign-lost", lambda a, b: F.cosine_similarity(a, b, dim=-1).abs()),
+    ("cosine_similarity", "sign-lost", lambda a, b: (a * b).sum(-1).clamp(min=0) / a.norm(dim=-1) / b.norm(dim=-1)),
     ("cosine_similarity", "mean-not-sum", lambda a, b: torch.mean(b * a, dim=-1) / b.norm(dim=-1) / a.norm(dim=-1)),
     ("cosine_similarity", "matrix-product", lambda a, b: torch.matmul(a, b) / a.norm(dim=-1) / b.norm(dim=-1)),
     ("cosine_similarity", "all-pairs", lambda a, b: a @ b.transpose(-1, -2) / (b.norm(dim=-1) * a.norm(dim=-1))),
@@ -1137,6 +1166,7 @@ WRONG = [
     ),
     ("greedy_decode", "a-tensor-of-ids", lambda *args: torch.tensor(_greedy()(*args))),
     ("greedy_decode", "only-the-last-id-returned", lambda *args: _greedy()(*args)[-1]),
+    ("label_smoothed_loss", "squeeze-without-an-axis", _loss_squeezed),
     ("label_smoothed_loss", "padding-counted", _cross_entropy(ignore_index=None)),
     ("label_smoothed_loss", "sum-not-mean", _cross_entropy(reduction="sum")),
     ("label_smoothed_loss", "not-averaged", _cross_entropy(reduction="none")),
@@ -1265,6 +1295,7 @@ WRONG = [
     ("online_softmax_sum", "no-maximum-subtracted", _online_without_maximum),
     ("online_softmax_sum", "one-maximum-for-all-queries", _online_maximum_of_all),
     ("online_softmax_sum", "maximum-starts-at-zero", _online(start=0.0)),
+    ("online_softmax_sum", "not-the-largest-subtracted", _online_less_the_mean),
     ("online_softmax_sum", "one-block-only", _online_returns_in_the_loop),
     ("online_softmax_sum", "divided-at-every-step", _online_divides_in_the_loop),
     (

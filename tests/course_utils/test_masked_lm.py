@@ -1,0 +1,120 @@
+import pytest
+import torch
+from torch.testing import assert_close
+from transformers import BertConfig, BertModel
+
+from course_utils import Bert, MaskedLanguageModel, draw_weights, mask_tokens
+from course_utils.masked_lm import NOT_ASKED
+from lesson_kit.training.huggingface import to_huggingface
+
+
+def random_masked_lm(**sizes):
+    sizes = {"vocab_size": 40, "d_model": 12, "n_layers": 2, "n_heads": 3, "d_ff": 20, "max_length": 16} | sizes
+    model = MaskedLanguageModel(Bert(**sizes)).eval()
+    for name, weight in model.named_parameters():  # no zero bias and no unit gain: each must be copied
+        if name.endswith(("gain", "bias")):
+            weight.data.normal_(1.0 if name.endswith("gain") else 0.0, 0.2)
+    return model
+
+
+# Masking
+
+
+@pytest.mark.parametrize("asked_for, expected", [({}, 0.15), ({"share": 0.25}, 0.25)])
+def test_masking_takes_its_share_and_80_10_10_of_it(asked_for, expected):
+    ids = torch.randint(5, 1000, (400, 50))
+    special = torch.zeros_like(ids, dtype=torch.bool)
+    special[:, 0] = True
+    before = ids.clone()
+    inputs, labels = mask_tokens(
+        ids, special, mask_id=4, vocab_size=1000, generator=torch.Generator().manual_seed(0), **asked_for
+    )
+    asked = labels != NOT_ASKED
+    assert torch.equal(ids, before) and not asked[:, 0].any()
+    assert torch.equal(labels[asked], ids[asked]) and torch.equal(inputs[~asked], ids[~asked])
+    assert abs(asked[:, 1:].float().mean() - expected) < 0.01
+    kept, masked = inputs[asked] == ids[asked], inputs[asked] == 4
+    assert abs(masked.float().mean() - 0.8) < 0.03 and abs(kept.float().mean() - 0.1) < 0.03
+
+
+def test_masking_repeats_with_its_generator():
+    ids, special = torch.randint(5, 50, (8, 20)), torch.zeros(8, 20, dtype=torch.bool)
+    first, second = (
+        mask_tokens(ids, special, mask_id=4, vocab_size=50, generator=torch.Generator().manual_seed(7))
+        for _ in range(2)
+    )
+    assert torch.equal(first[0], second[0]) and torch.equal(first[1], second[1])
+
+
+def test_masking_says_what_it_wants():
+    with pytest.raises(TypeError, match="special must be a boolean tensor, got torch.int64"):
+        mask_tokens(torch.ones(2, 3).long(), torch.ones(2, 3).long(), mask_id=4, vocab_size=50)
+    with pytest.raises(ValueError, match=r"special has shape \(3,\); expected that of ids, \(2, 3\)"):
+        mask_tokens(torch.ones(2, 3).long(), torch.ones(3).bool(), mask_id=4, vocab_size=50)
+    with pytest.raises(ValueError, match=r"share must lie in \(0, 1\], got 15"):
+        mask_tokens(torch.ones(2, 3).long(), torch.ones(2, 3).bool(), mask_id=4, vocab_size=50, share=15)
+
+
+# The model
+
+
+@pytest.mark.parametrize("sizes", [{}, {"activation": "relu", "n_layers": 1}, {"d_model": 32, "n_heads": 1}])
+def test_equals_huggingfaces_bert_for_masked_lm(sizes):
+    model = random_masked_lm(**sizes)
+    hf_model = to_huggingface(model)
+    ids = torch.randint(0, 40, (3, 10))
+    mask = (torch.arange(10) < torch.tensor([10, 4, 7])[:, None]).long()
+    with torch.no_grad():
+        theirs = hf_model(ids, attention_mask=mask, output_hidden_states=True)
+        ours = model.bert(ids, attention_mask=mask)
+        assert_close(model(ids, mask), theirs.logits, atol=1e-5, rtol=0)
+    for a, b in zip(ours.hidden_states, theirs.hidden_states, strict=True):
+        assert_close(a, b, atol=1e-5, rtol=0)
+
+
+def test_there_and_back():
+    model = random_masked_lm()
+    again = MaskedLanguageModel.from_huggingface(to_huggingface(model))
+    for name, weight in model.state_dict().items():
+        assert torch.equal(weight, again.state_dict()[name]), name
+    with pytest.raises(TypeError, match="must be a transformers BertForMaskedLM, got BertModel"):
+        MaskedLanguageModel.from_huggingface(
+            BertModel(BertConfig(vocab_size=9, hidden_size=12, num_hidden_layers=1, intermediate_size=4))
+        )
+
+
+def test_the_bert_it_is_given_keeps_its_weights():
+    bert = random_masked_lm().bert
+    before = {name: weight.clone() for name, weight in bert.state_dict().items()}
+    model = MaskedLanguageModel(bert)
+    assert model.bert is bert
+    for name, weight in bert.state_dict().items():
+        assert torch.equal(weight, before[name]), name
+
+
+def test_new_weights_are_drawn_as_berts():
+    model = random_masked_lm(vocab_size=400, d_model=96, d_ff=200)
+    assert draw_weights(model) is model
+    for name, weight in model.named_parameters():
+        if weight.dim() == 2:
+            assert weight.mean().abs().item() < 2e-3 and weight.std().item() == pytest.approx(0.02, rel=0.1), name
+    linear = [module for module in model.modules() if isinstance(module, torch.nn.Linear)]
+    assert len(linear) == 2 * 6 + 1 and not any(module.bias.any() for module in linear)
+
+
+def test_a_copy_has_the_dtype_the_mode_and_the_rates_of_the_original():
+    hf_model = to_huggingface(random_masked_lm(dropout=0.3, attention_dropout=0.4)).double().train()
+    model = MaskedLanguageModel.from_huggingface(hf_model)
+    assert model.training and model.bias.dtype == model.dense.weight.dtype == torch.float64
+    assert model.bert.dropout.p == 0.3 and model.bert.encoder.layers[1].attention.weight_dropout == 0.4
+    assert not MaskedLanguageModel.from_huggingface(hf_model.eval()).training
+
+
+def test_the_loss_is_huggingfaces():
+    model = random_masked_lm()
+    ids = torch.randint(0, 40, (3, 10))
+    labels = torch.where(torch.rand(3, 10) < 0.3, ids, NOT_ASKED)
+    labels[0, 0] = ids[0, 0]
+    loss, accuracy = model(ids, torch.ones_like(ids), labels)
+    assert_close(loss, to_huggingface(model)(ids, labels=labels).loss, atol=1e-5, rtol=0)
+    assert 0 <= accuracy <= 1
