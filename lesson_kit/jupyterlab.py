@@ -1,0 +1,92 @@
+"""JupyterLab as the lessons want it. A learner's own settings, and JupyterLab elsewhere, are left alone.
+
+What differs from JupyterLab's own defaults is handed to this one server: defaults in ``overrides.json`` (what a
+learner has set in JupyterLab goes before them) and the layout of the page, in a hidden folder beside the copies.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+sys.modules.setdefault("rfc3987_syntax", None)  # takes a second to load, for a check of addresses that nothing here asks
+
+from jupyter_server.serverapp import ServerApp
+from jupyterlab.labapp import LabApp
+from jupyterlab_server.workspaces_handler import WorkspacesManager
+
+FIRST = "00_start_here.ipynb"
+OVERRIDES = {
+    "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
+    "@jupyterlab/filebrowser-extension:browser": {"showLastModifiedColumn": False},  # the names need its room
+}
+LAYOUT = {
+    "left": {
+        "collapsed": False,
+        "visible": True,
+        "current": "@jupyterlab/toc:plugin",
+        "widgets": ["filebrowser", "running-sessions", "@jupyterlab/toc:plugin", "extensionmanager.main-view"],
+    },
+    "relativeSizes": [0.2, 0.8, 0],
+}
+WARM_UP = "__import__('lesson_kit').check, __import__('lesson_kit').show, __import__('lesson_kit').examples"
+
+
+class _Lessons(LabApp):
+    """JupyterLab and its terminals; the other extensions of the server take time to load, and no lesson uses them."""
+
+    serverapp_config = {"jpserver_extensions": {"jupyter_server_terminals": True}}
+
+    @classmethod
+    def get_extension_package(cls) -> str:
+        return "jupyterlab"
+
+
+def prepare(folder: Path) -> Path:
+    """Writes what JupyterLab shall know into a hidden folder of the copies; the layout only if there is none."""
+    ours = folder / ".jupyterlab"
+    (ours / "settings").mkdir(parents=True, exist_ok=True)
+    (ours / "settings" / "overrides.json").write_text(json.dumps(OVERRIDES, indent=1), encoding="utf-8")
+    if not (ours / "workspaces").exists():
+        layout = {"data": {"layout-restorer:data": LAYOUT}, "metadata": {"id": "default"}}
+        WorkspacesManager(str(ours / "workspaces")).save("default", json.dumps(layout))
+    return ours
+
+
+def serve(folder: Path, browser: bool = True, options: tuple[str, ...] = ()) -> None:
+    """Runs JupyterLab on ``folder``, copies at the top of a checkout, until Ctrl+C; ``options`` are JupyterLab's own.
+
+    The first time lesson 00 is open; later the page is as it was left.
+    """
+    ours = folder / ".jupyterlab"
+    lesson = None if ours.exists() else f"{folder.name}/{FIRST}"
+    prepare(folder)
+    server = _Lessons.initialize_server(
+        [
+            f"--ServerApp.root_dir={folder.parent}",
+            f"--ServerApp.open_browser={browser}",
+            "--ServerApp.answer_yes=True",
+            f"--LabApp.default_url=/lab{f'/tree/{lesson}' if lesson else ''}",
+            f"--LabApp.app_settings_dir={ours / 'settings'}",
+            f"--LabApp.workspaces_dir={ours / 'workspaces'}",
+            "--LabApp.news_url=",
+            "--LabApp.extension_manager=readonly",
+            "--Application.log_level=ERROR",
+            *options,
+        ]
+    )
+    if lesson:
+        server.io_loop.add_callback(_warm_up, server, lesson)
+    print("JupyterLab opens in your browser, or at the address below. Ctrl+C here ends it; your work is kept.")
+    server.start()
+
+
+async def _warm_up(server: ServerApp, lesson: str) -> None:
+    """Starts the lesson's kernel and lets it import what the set-up cell will ask for, while the page still loads."""
+    session = await server.session_manager.create_session(
+        path=lesson, name=Path(lesson).name, type="notebook", kernel_name="python3"
+    )
+    client = server.kernel_manager.get_kernel(session["kernel"]["id"]).client()
+    client.start_channels(iopub=False, stdin=False, hb=False, control=False)
+    client.execute(WARM_UP, silent=True, store_history=False)
+    await client.get_shell_msg(timeout=60)
+    client.stop_channels()
