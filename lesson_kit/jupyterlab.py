@@ -19,6 +19,21 @@ OVERRIDES = {
     "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
     "@jupyterlab/filebrowser-extension:browser": {"showLastModifiedColumn": False},  # the names need its room
 }
+PAGE = {  # what no lesson uses, and a page without it opens sooner
+    "buildAvailable": False,
+    "buildCheck": False,
+    "disabledExtensions": [
+        "@jupyterlab/apputils-extension:announcements",
+        "@jupyterlab/debugger-extension",
+        "@jupyterlab/extensionmanager-extension",
+        "@jupyterlab/fileeditor-extension:language-server",
+        "@jupyterlab/lsp-extension",
+        "@jupyterlab/notebook-extension:export",
+        "@jupyterlab/notebook-extension:language-server",
+        "@jupyterlab/notebook-extension:update-raw-mimetype",
+    ],
+}
+STYLE = ":root { --jp-sidebar-min-width: 266px; } /* the longest name of a lesson */\n"
 LAYOUT = {
     "left": {
         "collapsed": False,
@@ -45,7 +60,9 @@ def prepare(folder: Path) -> Path:
     """Writes what JupyterLab shall know into a hidden folder of the copies; the layout only if there is none."""
     ours = folder / ".jupyterlab"
     (ours / "settings").mkdir(parents=True, exist_ok=True)
-    (ours / "settings" / "overrides.json").write_text(json.dumps(OVERRIDES, indent=1), encoding="utf-8")
+    for name, content in (("overrides", OVERRIDES), ("page_config", PAGE)):
+        (ours / "settings" / f"{name}.json").write_text(json.dumps(content, indent=1), encoding="utf-8")
+    (ours / "settings" / "custom.css").write_text(STYLE, encoding="utf-8")
     if not (ours / "workspaces").exists():
         layout = {"data": {"layout-restorer:data": LAYOUT}, "metadata": {"id": "default"}}
         WorkspacesManager(str(ours / "workspaces")).save("default", json.dumps(layout))
@@ -68,7 +85,9 @@ def serve(folder: Path, browser: bool = True, options: tuple[str, ...] = ()) -> 
             f"--LabApp.default_url=/lab{f'/tree/{lesson}' if lesson else ''}",
             f"--LabApp.app_settings_dir={ours / 'settings'}",
             f"--LabApp.workspaces_dir={ours / 'workspaces'}",
-            "--LabApp.news_url=",
+            "--LabApp.custom_css=True",
+            f"--ServerApp.static_custom_path={ours / 'settings'}",
+            "--KernelManager.transport_encryption=auto",
             "--LabApp.extension_manager=readonly",
             "--Application.log_level=ERROR",
             *options,
