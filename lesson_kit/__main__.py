@@ -34,6 +34,9 @@ def main(arguments: list[str] | None = None) -> int:
     except ValueError as error:
         print(error, file=sys.stderr)
         return 1
+    except ModuleNotFoundError as error:
+        print(f"{error.name} is not installed: python3 lesson_kit/ready.py says what to type.", file=sys.stderr)
+        return 1
     except OSError as error:
         print(f"Nothing can be written there ({error.strerror}: {error.filename}).", file=sys.stderr)
         return 1

@@ -33,7 +33,7 @@ PAGE = {  # what no lesson uses, and a page without it opens sooner
         "@jupyterlab/notebook-extension:update-raw-mimetype",
     ],
 }
-STYLE = ":root { --jp-sidebar-min-width: 266px; } /* the longest name of a lesson */\n"
+STYLE = "html:root { --jp-sidebar-min-width: 278px; } /* the longest name of a lesson */\n"
 LAYOUT = {
     "left": {
         "collapsed": False,
@@ -86,12 +86,12 @@ def serve(folder: Path, browser: bool = True, options: tuple[str, ...] = ()) -> 
             f"--LabApp.app_settings_dir={ours / 'settings'}",
             f"--LabApp.workspaces_dir={ours / 'workspaces'}",
             "--LabApp.custom_css=True",
-            f"--ServerApp.static_custom_path={ours / 'settings'}",
             "--KernelManager.transport_encryption=auto",
             "--LabApp.extension_manager=readonly",
             "--Application.log_level=ERROR",
             *options,
-        ]
+        ],
+        tornado_settings={"static_custom_path": [str(ours / "settings")]},
     )
     if lesson:
         server.io_loop.add_callback(_warm_up, server, lesson)
