@@ -18,7 +18,7 @@ def main(arguments: list[str] | None = None) -> int:
     start.add_argument("--folder", default=working_copies.FOLDER, metavar="NAME", help="where (default: %(default)s)")
     start.add_argument("--fresh", metavar="NN", help="only write lesson NN as it is now beside your copy of it")
     start.add_argument("--no-browser", action="store_true", help="print the address; don't open it")
-    start.add_argument("--no-server", action="store_true", help="only make the copies; don't start JupyterLab")
+    start.add_argument("--no-server", action="store_true", help="only make the copies and JupyterLab's settings")
     start.epilog = "Further options are handed to JupyterLab, such as --port=9000."
     asked, options = parser.parse_known_args(arguments)
     try:
@@ -26,10 +26,11 @@ def main(arguments: list[str] | None = None) -> int:
             print(f"Lesson {asked.fresh}, as it is now: {working_copies.make_fresh(asked.fresh, asked.folder)}")
             return 0
         folder = _copies(asked.folder)
-        if asked.no_server:
-            return 0
         from lesson_kit import jupyterlab
 
+        if asked.no_server:
+            jupyterlab.prepare(folder)
+            return 0
         jupyterlab.serve(folder, browser=not asked.no_browser, options=options)
     except ValueError as error:
         print(error, file=sys.stderr)

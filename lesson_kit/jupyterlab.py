@@ -74,15 +74,15 @@ def serve(folder: Path, browser: bool = True, options: tuple[str, ...] = ()) -> 
 
     The first time lesson 00 is open; later the page is as it was left.
     """
-    ours = folder / ".jupyterlab"
-    lesson = None if ours.exists() else f"{folder.name}/{FIRST}"
-    prepare(folder)
+    ours = prepare(folder)
+    left_open = _left_open(ours)
+    lesson = left_open or f"{folder.name}/{FIRST}"
     server = _Lessons.initialize_server(
         [
             f"--ServerApp.root_dir={folder.parent}",
             f"--ServerApp.open_browser={browser}",
             "--ServerApp.answer_yes=True",
-            f"--LabApp.default_url=/lab{f'/tree/{lesson}' if lesson else ''}",
+            f"--LabApp.default_url=/lab{'' if left_open else f'/tree/{lesson}'}",
             f"--LabApp.app_settings_dir={ours / 'settings'}",
             f"--LabApp.workspaces_dir={ours / 'workspaces'}",
             "--LabApp.custom_css=True",
@@ -93,14 +93,23 @@ def serve(folder: Path, browser: bool = True, options: tuple[str, ...] = ()) -> 
         ],
         tornado_settings={"static_custom_path": [str(ours / "settings")]},
     )
-    if lesson:
-        server.io_loop.add_callback(_warm_up, server, lesson)
+    server.io_loop.add_callback(_warm_up, server, lesson)
     print("JupyterLab opens in your browser, or at the address below. Ctrl+C here ends it; your work is kept.")
     server.start()
 
 
+def _left_open(ours: Path) -> str | None:
+    """The notebook that was in front when the page was last left, as a path in the checkout."""
+    try:
+        data = WorkspacesManager(str(ours / "workspaces")).load("default")["data"]
+        kind, _, path = data["layout-restorer:data"]["main"]["current"].partition(":")
+    except (KeyError, TypeError, AttributeError, ValueError):  # nothing was open
+        return None
+    return path if kind == "notebook" and (ours.parent.parent / path).is_file() else None
+
+
 async def _warm_up(server: ServerApp, lesson: str) -> None:
-    """Starts the lesson's kernel and lets it import what the set-up cell will ask for, while the page still loads."""
+    """Starts the lesson's kernel and lets it import what the set-up cell asks for, while the page still loads."""
     session = await server.session_manager.create_session(
         path=lesson, name=Path(lesson).name, type="notebook", kernel_name="python3"
     )
