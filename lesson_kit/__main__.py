@@ -26,12 +26,12 @@ def main(arguments: list[str] | None = None) -> int:
             print(f"Lesson {asked.fresh}, as it is now: {working_copies.make_fresh(asked.fresh, asked.folder)}")
             return 0
         folder = _copies(asked.folder)
-        from lesson_kit import jupyterlab
+        from lesson_kit import lab
 
         if asked.no_server:
-            jupyterlab.prepare(folder)
+            lab.prepare(folder)
             return 0
-        jupyterlab.serve(folder, browser=not asked.no_browser, options=options)
+        lab.serve(folder, browser=not asked.no_browser, options=options)
     except ValueError as error:
         print(error, file=sys.stderr)
         return 1
