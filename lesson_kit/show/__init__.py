@@ -5,6 +5,7 @@ first use: a lesson that begins with a table needs no matplotlib to begin.
 """
 
 from lesson_kit._lazy import on_first_use
+from lesson_kit.waiting import count_messages
 
 _HOMES = {
     "figure": "lesson_kit.show.figures:figure",
@@ -21,3 +22,5 @@ _HOMES = {
 __all__ = [*_HOMES]
 
 __getattr__, __dir__ = on_first_use(__name__, _HOMES)
+
+count_messages()

@@ -13,6 +13,7 @@ from IPython.display import display
 
 from lesson_kit.colours import FRAME, INK, PAPER
 from lesson_kit.show.figures import Picture, picture
+from lesson_kit.waiting import waiting
 
 MOST_NUMBERS = 85_000  # about 0.5 MB of page besides d3 and jQuery; with more, layers are left out
 HIGHEST = 900  # pixels; a longer view scrolls
@@ -60,10 +61,13 @@ class View:
         return f"{self.picture!r}\n{self.links}"
 
     def _ipython_display_(self) -> None:
-        display(self.picture)
+        with waiting("Drawing …") as notice:
+            notice.become(self.picture)
         display({"text/plain": self.links}, raw=True)
         if os.environ.get("COURSE_INTERACTIVE", "1") != "0":
-            display({"text/html": self.iframe, "text/plain": f"[{self.title}: needs a browser]"}, raw=True)
+            with waiting("Making the interactive view …") as notice:
+                instead = f"[{self.title}: needs a browser]"
+                notice.become({"text/html": self.iframe, "text/plain": instead}, raw=True)
 
 
 def offline(html: str, title: str, words: str, style: str = "", front: str = "", script: str = "", **changes) -> str:

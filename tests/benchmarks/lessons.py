@@ -50,6 +50,6 @@ if __name__ == "__main__":
         print(run(Path(sys.argv[2])), flush=True)
     else:
         print(HEADER, flush=True)
-        surroundings = {"COURSE_BERT": "all-MiniLM-L6-v2", "COURSE_PROGRESS": "off"} | os.environ
+        surroundings = {"COURSE_PROGRESS": "off"} | os.environ
         for path in [Path(name) for name in sys.argv[1:]] or sorted(NOTEBOOKS.glob("*.ipynb")):
             subprocess.run([sys.executable, __file__, "--one", str(path)], check=True, env=surroundings)

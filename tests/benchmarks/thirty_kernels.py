@@ -80,7 +80,7 @@ def main() -> None:
     path = next(NOTEBOOKS.glob(f"{arguments.lesson}_*.ipynb"), None)
     if path is None:
         parser.error(f"--lesson must be a number such as 03, got {arguments.lesson!r}")
-    os.environ |= {"COURSE_BERT": "all-MiniLM-L6-v2", "COURSE_PROGRESS": "off"}
+    os.environ |= {"COURSE_PROGRESS": "off"}
 
     before, start = available(), time.perf_counter()
     with ExitStack() as kernels:

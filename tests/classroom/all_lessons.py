@@ -21,7 +21,6 @@ from classroom.__main__ import main
 from classroom.versions.lesson import Lesson, find_lessons, read_lesson
 
 SURROUNDINGS = {
-    "COURSE_BERT": "all-MiniLM-L6-v2",
     "COURSE_INTERACTIVE": "0",
     "COURSE_PROGRESS": "off",
     "TOKENIZERS_PARALLELISM": "false",
