@@ -8,7 +8,9 @@ import json
 import sys
 from pathlib import Path
 
-sys.modules.setdefault("rfc3987_syntax", None)  # takes a second to load, for a check of addresses that nothing here asks
+sys.modules.setdefault(
+    "rfc3987_syntax", None
+)  # takes a second to load, for a check of addresses that nothing here asks
 
 from jupyter_server.serverapp import ServerApp
 from jupyterlab.labapp import LabApp

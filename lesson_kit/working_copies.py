@@ -150,10 +150,14 @@ def _parsed(source: str) -> ast.Module:
 def _place(folder: str, checkout: Path) -> Path:
     """The folder of the copies, made if need be."""
     if folder in ("", ".", "..") or Path(folder).name != folder:
-        raise ValueError(f"--folder {folder!r} will not do: give one name, such as {FOLDER}, for a folder in {checkout}.")
+        raise ValueError(
+            f"--folder {folder!r} will not do: give one name, such as {FOLDER}, for a folder in {checkout}."
+        )
     place = checkout / folder
     if place.exists() and not place.is_dir():
-        raise ValueError(f"{place} is a file, so no folder of that name can be made: move it, or give another --folder.")
+        raise ValueError(
+            f"{place} is a file, so no folder of that name can be made: move it, or give another --folder."
+        )
     if place.is_dir() and not (place / MARKER).is_file() and any(place.iterdir()):
         raise ValueError(f"{place} holds something else than copies of the lessons: move it, or give another --folder.")
     place.mkdir(exist_ok=True)
