@@ -8,13 +8,11 @@ import json
 import sys
 from pathlib import Path
 
-sys.modules.setdefault(
-    "rfc3987_syntax", None
-)  # takes a second to load, for a check of addresses that nothing here asks
+sys.modules.setdefault("rfc3987_syntax", None)  # takes a second to load, and checks addresses that nobody gives here
 
-from jupyter_server.serverapp import ServerApp
-from jupyterlab.labapp import LabApp
-from jupyterlab_server.workspaces_handler import WorkspacesManager
+from jupyter_server.serverapp import ServerApp  # noqa: E402 (after the line above)
+from jupyterlab.labapp import LabApp  # noqa: E402
+from jupyterlab_server.workspaces_handler import WorkspacesManager  # noqa: E402
 
 FIRST = "00_start_here.ipynb"
 OVERRIDES = {

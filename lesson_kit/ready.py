@@ -88,9 +88,9 @@ def _show(facts: list) -> None:
     if problems:
         count = "one thing" if len(problems) == 1 else f"{len(problems)} things"
         _print(
-            f"Not ready yet: {count} to mend. Lines to type go into a terminal (in JupyterLab: menu File, New, Terminal)."
+            f"Not ready yet: {count} to mend. What is to be typed goes into a terminal (in JupyterLab: menu File, "
+            "New, Terminal). Then restart the kernel, if you are in a notebook, and look again."
         )
-        print("Then restart the kernel, if you are in a notebook, and look again.")
     elif unseen:
         _print(f"Perhaps ready: {', '.join(fact.what for fact in unseen)} could not be looked at; the rest is here.")
     else:
@@ -244,9 +244,7 @@ def memory() -> list:
     if free >= MEMORY:
         return [Fact("memory", found)]
     wrong = f"Only {free:.1f} GB of memory are free, and a lesson may need {MEMORY:.1f} GB: close other programs."
-    return [
-        Fact("memory", found, wrong, f"{_this()} -m jupyter server list (and end what you don't need)", stops=False)
-    ]
+    return [Fact("memory", found, wrong, f"{_this()} -m jupyter server list", stops=False)]
 
 
 def _free(path: Path) -> float:
@@ -329,7 +327,8 @@ def progress() -> list:
     file = _progress_file()
     if file is None:
         return [Fact("progress", "not written down: COURSE_PROGRESS says so")]
-    if _can_write(_existing(file)):
+    place = _existing(file)
+    if (place == file or place.is_dir()) and _can_write(place):
         return [Fact("progress", "can be written down")]
     wrong = f"The checks can't write down what you pass, because {file} is read-only; all else works."
     elsewhere = Path(tempfile.gettempdir()) / "attention-by-hand.jsonl"
@@ -423,7 +422,7 @@ def models() -> list:
     cache = _hub_cache()
     if _existing(cache).is_file():
         wrong = f"The Hugging Face hub's cache can't be made: {_existing(cache)} is a file."
-        facts.append(Fact("hub's cache", "a file", wrong, _setting("HF_HUB_CACHE"), stops=wanted in HUB_NAMES))
+        facts.append(Fact("hub's cache", "a file", wrong, _setting("HF_HUB_CACHE"), stops=wanted == BERT_BASE))
     for name in HUB_NAMES:
         state = _state(name)
         if state == "whole":

