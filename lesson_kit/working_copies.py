@@ -69,7 +69,7 @@ def make_fresh(lesson: str, folder: str = FOLDER, checkout: Path = CHECKOUT) -> 
         OSError: nothing can be written there.
     """
     lessons = originals(checkout)
-    name = next((name for name in lessons if lesson in (name, f"{name}.ipynb", name[:2], name[:2].lstrip("0"))), None)
+    name = next((name for name in lessons if lesson in (name, f"{name}.ipynb", name[:2], str(int(name[:2])))), None)
     if name is None:
         known = ", ".join(name[:2] for name in lessons)
         raise ValueError(f"There is no lesson {lesson!r}: the lessons are {known}.")
