@@ -180,9 +180,7 @@ def _tokenizer(name: str, folder: Path, config: BertConfig) -> PreTrainedTokeniz
     if not (kind is None or isinstance(kind, str)) or kind not in TOKENIZERS:
         raise ValueError(f"name={name!r}: {settings} names a {kind!r}; expected a 'BertTokenizer'")
     with _blaming(name, folder / "tokenizer.json", "a BERT's tokenizer"):
-        tokenizer = AutoTokenizer.from_pretrained(
-            folder, config=config, local_files_only=True, trust_remote_code=False
-        )
+        tokenizer = AutoTokenizer.from_pretrained(folder, config=config, local_files_only=True, trust_remote_code=False)
     if len(tokenizer) != config.vocab_size:
         raise ValueError(
             f"name={name!r}: {folder / 'tokenizer.json'} has {len(tokenizer)} tokens, but the model "
@@ -225,7 +223,7 @@ def _expect_weights(name: str, weights: Path, config: BertConfig) -> bool:
     n_layers = len({key.split(".")[2] for key in found if key.startswith("encoder.layer.")})
     if n_layers != config.num_hidden_layers:
         raise ValueError(
-            f"name={name!r}: {weights} holds {n_layers} layers; expected {config.num_hidden_layers}, as config.json says"
+            f"name={name!r}: {weights} holds {n_layers} layers; expected {config.num_hidden_layers}, by config.json"
         )
     has_pooler = any(key.startswith("pooler.") for key in found)
     with _blaming(name, weights.parent / "config.json", "a BERT's config"), torch.device("meta"):

@@ -3,6 +3,8 @@
 import os
 from collections.abc import Sequence
 
+import torch
+
 from lesson_kit import pretrained
 from lesson_kit.show.matrices import Matrix, matrix
 
@@ -34,7 +36,7 @@ def beside(printed: Sequence[Sequence[str]], measured, rows: Sequence[str], colu
         ValueError: the shapes differ.
         AssertionError: a measured value does not round to the printed one; the message holds the table.
     """
-    measured = [[float(value) for value in row] for row in measured]
+    measured = torch.as_tensor(measured, dtype=torch.float64).tolist()
     if [len(row) for row in printed] != [len(row) for row in measured]:
         raise ValueError(f"printed has rows of {[*map(len, printed)]}, measured of {[*map(len, measured)]}")
     cells, names, apart = [], [], []

@@ -225,9 +225,35 @@ def test_an_invented_number_would_be_found():
     assert numbers("0.33, 3.14 and lesson 02, v1.2.3") == {Decimal("0.33"), Decimal("3.14")}
 
 
+def strings(value) -> list[str]:
+    return [value] if isinstance(value, str) else [each for part in value for each in strings(part)]
+
+
 def test_published_figures_name_their_source():
     for key, figure in examples.published().items():
-        assert set(figure) == {"value", "source"} and len(figure["source"]) > 8, key
+        assert set(figure) == {"value", "source", "checked"} and len(figure["source"]) > 8, key
+        assert all(Decimal(value).is_finite() for value in strings(figure["value"])), f"{key}: not as it was printed"
+        assert re.match(r"computed in lesson \d\d|seen also in .{8}|one source only", figure["checked"]), key
+        for number in re.findall(r"computed in lesson (\d\d)", figure["checked"]):
+            (name,) = [name for name in NOTEBOOKS if name.startswith(number)]
+            outputs = " ".join(str(cell.outputs) for cell in cells(name, "code"))
+            assert all(value in outputs for value in strings(figure["value"])), f"{key} is not printed in {name}"
+
+
+ATTRIBUTION = re.compile(r"tutorial|paper|print|publish|page|text|says|et al\.|measured")
+
+
+def test_a_figure_with_one_source_only_is_not_told_as_certain():
+    told = 0
+    once = [figure for figure in examples.published().values() if figure["checked"].startswith("one source only")]
+    values = {value.lstrip("-") for figure in once for value in strings(figure["value"])}
+    values = {value for value in values if len(value.replace(".", "").lstrip("0")) >= 3}  # a short one may be another
+    for name in NOTEBOOKS:
+        for paragraph in re.split(r"\n\s*\n", prose(name)):
+            if found := values & set(NUMBER.findall(paragraph)):
+                assert ATTRIBUTION.search(paragraph), f"{name}: {found} without a word on who says so: {paragraph}"
+                told += 1
+    assert told >= 3
 
 
 def test_the_worked_examples_are_the_published_ones():

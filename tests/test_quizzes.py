@@ -7,8 +7,8 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from lesson_kit.check import EXERCISES
 from lesson_kit._models import COURSE_BERT, HUB_NAMES
+from lesson_kit.check import EXERCISES
 
 NOTEBOOKS = {
     path.stem: nbformat.read(path, as_version=4)
