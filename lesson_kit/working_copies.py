@@ -36,6 +36,19 @@ def originals(checkout: Path = CHECKOUT) -> dict[str, Path]:
     return found
 
 
+def original(lesson: str, checkout: Path = CHECKOUT) -> Path:
+    """The lesson of that number or name.
+
+    Raises:
+        ValueError: there is no such lesson.
+    """
+    lessons = originals(checkout)
+    for name, path in lessons.items():
+        if lesson in (name, f"{name}.ipynb", name[:2], str(int(name[:2]))):
+            return path
+    raise ValueError(f"There is no lesson {lesson!r}: the lessons are {', '.join(name[:2] for name in lessons)}.")
+
+
 def make(folder: str = FOLDER, checkout: Path = CHECKOUT) -> Report:
     """Copies every lesson that is not in ``folder`` yet, and says which originals have changed since theirs was made.
 
@@ -49,8 +62,8 @@ def make(folder: str = FOLDER, checkout: Path = CHECKOUT) -> Report:
     place = _place(folder, checkout)
     made_from = _read(place)
     new, changed = [], []
-    for name, original in lessons.items():
-        copy, text = place / original.name, cleared(original)
+    for name, path in lessons.items():
+        copy, text = place / path.name, cleared(path)
         if not copy.exists():
             _write(copy, text)
             made_from[name] = _fingerprint(text)
@@ -68,12 +81,8 @@ def make_fresh(lesson: str, folder: str = FOLDER, checkout: Path = CHECKOUT) -> 
         ValueError: there is no such lesson, or ``folder`` will not do.
         OSError: nothing can be written there.
     """
-    lessons = originals(checkout)
-    name = next((name for name in lessons if lesson in (name, f"{name}.ipynb", name[:2], str(int(name[:2])))), None)
-    if name is None:
-        known = ", ".join(name[:2] for name in lessons)
-        raise ValueError(f"There is no lesson {lesson!r}: the lessons are {known}.")
-    place, text = _place(folder, checkout), cleared(lessons[name])
+    chosen = original(lesson, checkout)
+    name, place, text = chosen.stem, _place(folder, checkout), cleared(chosen)
     endings = (f"_fresh{'' if n == 1 else f'_{n}'}.ipynb" for n in range(1, 1000))
     fresh = next(path for path in (place / f"{name}{ending}" for ending in endings) if not path.exists())
     _write(fresh, text)
@@ -81,9 +90,9 @@ def make_fresh(lesson: str, folder: str = FOLDER, checkout: Path = CHECKOUT) -> 
     return fresh
 
 
-def cleared(original: Path) -> str:
+def cleared(lesson: Path) -> str:
     """The notebook's text without outputs and counts; cells that only draw are collapsed."""
-    notebook = json.loads(original.read_text(encoding="utf-8"))
+    notebook = json.loads(lesson.read_text(encoding="utf-8"))
     code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
     for n, cell in enumerate(code):
         cell.update(outputs=[], execution_count=None)

@@ -26,7 +26,7 @@ def slug(url: str) -> str:
     Raises:
         ValueError: ``url`` is not https://github.com/OWNER/NAME (Binder, Colab and Codespaces open such ones).
     """
-    match = re.fullmatch(r"https://github\.com/([\w-]+/[\w.-]*[\w-])", url.removesuffix("/").removesuffix(".git"))
+    match = re.fullmatch(r"https://github\.com/([\w.-]*[\w-]/[\w.-]*[\w-])", url.removesuffix("/").removesuffix(".git"))
     if match is None:
         raise ValueError(f"url={url!r}: expected https://github.com/OWNER/NAME, and nothing behind it")
     return match[1]
