@@ -1,4 +1,4 @@
-"""From the command to the first result: ``python tests/benchmarks/first_minute.py [--rounds 3] [--screenshots FOLDER]``.
+"""From the command to the first result: ``python tests/benchmarks/first_minute.py``.
 
 ``python -m lesson_kit start`` as after the installation, with a home that has never seen JupyterLab, and a browser of
 its own each time. Seconds from the command to the address, to a page that can be read, to the set-up cells run, to
@@ -57,7 +57,7 @@ def _first_result(page: Page, address: str) -> list[float]:
     page.wait_for_selector(".jp-NotebookPanel .jp-RenderedMarkdown h1", timeout=90_000)
     moments = [time.perf_counter()]
     page.locator(".jp-NotebookPanel .jp-RenderedMarkdown").first.click()
-    for cell in range(3):  # the text, the collapsed set-up, the visible one
+    for _ in range(3):  # the text, the collapsed set-up, the visible one
         page.keyboard.press("Shift+Enter")
     page.locator(".jp-CodeCell .jp-InputPrompt", has_text="[2]").wait_for(timeout=90_000)
     moments.append(time.perf_counter())

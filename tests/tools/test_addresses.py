@@ -28,8 +28,8 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 RANGES = {canonicalize_name(Requirement(line).name): Requirement(line) for line in PROJECT["dependencies"]}
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 LEARN, TEST = re.findall(r"```bash\n(python3 -m venv [^\n]+)\n```", README)
-OTHER = "some-one.else/hands-on.attention"
-ELSEWHERE = f"https://github.com/{OTHER}"  # not in one piece, or the tests would find it here
+OTHER = "/".join(["some-one.else", "hands-on.attention"])  # not in one piece, or it would be changed here
+ELSEWHERE = f"https://github.com/{OTHER}"
 posix = pytest.mark.skipif(os.name == "nt", reason="a script for Linux")
 
 
