@@ -72,7 +72,7 @@ def assignment_version(lesson: Lesson, hints: bool = True) -> NotebookNode:
             cells += [_graded(exercise, name, cell) for name in exercise.functions]
         else:
             cells.append(cell)
-    set_up = next(cell for cell in cells if cell.cell_type == "code")
-    _mark(set_up, "set-up")
+    for name, cell in zip(["set-up", "set-up-imports"], [c for c in cells if c.cell_type == "code"], strict=False):
+        _mark(cell, name)
     notebook.cells = cells
     return notebook

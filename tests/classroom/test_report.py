@@ -321,7 +321,7 @@ def test_jupyters_own_commands_are_no_syntax_errors(cell):
 
 def test_the_set_up_cell_of_a_lesson_is_read():
     found, broken = statements([cell.source for cell in read("01").cells if cell.cell_type == "code"])
-    assert not broken and "torch" in set().union(*(each.binds for each in found if each.cell == 0))
+    assert not broken and "check" in set().union(*(each.binds for each in found if each.cell == 1))
 
 
 def test_lines_keep_their_numbers():
