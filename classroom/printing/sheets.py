@@ -577,7 +577,7 @@ def add_norm_feed_forward() -> Sheet:
     )
 
 
-# --- 11 ----------------------------------------------------------------------------------------
+# --- 13 ----------------------------------------------------------------------------------------
 
 
 def the_decoder() -> Sheet:
@@ -699,7 +699,7 @@ def the_decoder() -> Sheet:
         ),
     ]
     return Sheet(
-        "11 · The decoder",
+        "13 · The decoder",
         "Two tokens go through a decoder layer, until they become the probability of the next token.",
         steps,
     )

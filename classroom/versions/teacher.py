@@ -5,17 +5,16 @@ import copy
 import os
 import re
 import tempfile
-from pathlib import Path
 
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
-from classroom.versions.lesson import GUIDES, ClassroomError, Exercise, Lesson, solved
+from classroom._files import CHECKOUT, ClassroomError
+from classroom.versions.lesson import GUIDES, LessonExercise, Lesson, solved
 from lesson_kit.check import EXERCISES
 
-ROOT = Path(__file__).parents[2]
 SECONDS = 300  # for one cell
 
 
@@ -72,7 +71,7 @@ def _imports(source: str) -> str:
 def _run(lesson: Lesson, cells: list[tuple[int, NotebookNode]]) -> None:
     """Runs these cells, each with its place in the lesson, in a fresh kernel that uses this copy of the course."""
     notebook = NotebookNode(nbformat=4, nbformat_minor=5, metadata={}, cells=[cell for _, cell in cells])
-    paths = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))
+    paths = os.pathsep.join(filter(None, [str(CHECKOUT), os.environ.get("PYTHONPATH", "")]))
     surroundings = {"PYTHONPATH": paths, "COURSE_PROGRESS": "off", "COURSE_INTERACTIVE": "0"}
     with tempfile.TemporaryDirectory() as folder:
         client = NotebookClient(
@@ -140,7 +139,7 @@ def _about(lesson: Lesson) -> str:
     return "\n\n".join(text)
 
 
-def _mistakes(exercise: Exercise) -> str:
+def _mistakes(exercise: LessonExercise) -> str:
     """The note at an exercise: what its checks know by name, with the first hint that a learner gets."""
     example = exercise.functions[0]
     slug = next(iter(EXERCISES[example].mistakes))

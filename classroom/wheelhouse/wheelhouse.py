@@ -12,10 +12,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from classroom._files import ClassroomError
-from classroom.versions.lesson import CHECKOUT as NOTEBOOKS
+from classroom._files import CHECKOUT, ClassroomError
 
-CHECKOUT = NOTEBOOKS.parent
 COURSE = "attention-by-hand"  # the folder on the stick that holds the course
 RECORD = "collected.txt"  # in wheels/: for which platforms and Pythons all is there
 SPACE = 2.0  # GB to begin with: pip needs as much again while it downloads
@@ -75,8 +73,6 @@ def run(arguments: argparse.Namespace) -> None:
         ClassroomError: a Python that is too old, no network, no space, or a package without a wheel for the platform.
         OSError: the folder can't be written.
     """
-    if not (CHECKOUT / "pyproject.toml").is_file():
-        raise ClassroomError("The course itself is not here: run this in the folder that was cloned or downloaded.")
     python = arguments.python or "{}.{}".format(*sys.version_info)
     _expect_python(python)
     target = PLATFORMS[arguments.platform or this_platform()]

@@ -20,7 +20,8 @@ from nbclient import NotebookClient
 from classroom.__main__ import main
 from classroom.build import MARKER
 from classroom.versions.assignment import BEGIN, END, assignment_version
-from classroom.versions.lesson import CHECKOUT, ClassroomError, fill, find_lessons, read_lesson, solved
+from classroom._files import NOTEBOOKS, ClassroomError
+from classroom.versions.lesson import fill, find_lessons, read_lesson, solved
 from classroom.versions.student import student_version
 from classroom.versions.teacher import solved_version, teacher_version
 from lesson_kit import check
@@ -210,7 +211,7 @@ def test_every_solution_in_its_stub_passes_the_check(lesson, capsys):
 
 
 def test_a_solution_that_fails_its_check_is_not_handed_to_a_teacher(tmp_path):
-    damaged = (CHECKOUT / "01_attention_by_hand.ipynb").read_text(encoding="utf-8")
+    damaged = (NOTEBOOKS / "01_attention_by_hand.ipynb").read_text(encoding="utf-8")
     damaged = damaged.replace("return query @ key.T\\n", "return key @ query.T\\n")
     (tmp_path / "01_attention_by_hand.ipynb").write_text(damaged, encoding="utf-8")
     lesson = read_lesson(tmp_path / "01_attention_by_hand.ipynb")

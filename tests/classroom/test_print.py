@@ -11,17 +11,17 @@ import pytest
 from browsing import cut_off
 from pypdf import PdfReader
 
-from classroom.printing import slides, worksheets
+from classroom._files import NOTEBOOKS
+from classroom.printing import markdown, slides, worksheets
 from classroom.printing.sheets import SHEETS, Box, Table
 from lesson_kit import examples
 
-ROOT = Path(__file__).parents[2]
-LESSONS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+LESSONS = sorted((NOTEBOOKS).glob("*.ipynb"))
 sheets = pytest.mark.parametrize("name", SHEETS)
 
 
 def lesson(name: str) -> nbformat.NotebookNode:
-    return nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4)
+    return nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4)
 
 
 def path_of(number: str) -> Path:
@@ -208,7 +208,7 @@ def test_the_html_pages_are_accessible_and_hold_the_same_boxes(name):
 @pytest.fixture(scope="module")
 def printed(tmp_path_factory):
     folder = tmp_path_factory.mktemp("worksheets")
-    return worksheets.build([path_of("11")], folder / "new" / "folder")
+    return worksheets.build([path_of("13")], folder / "new" / "folder")
 
 
 def test_build_writes_four_files_for_a_lesson(printed):
@@ -218,7 +218,7 @@ def test_build_writes_four_files_for_a_lesson(printed):
     for path in printed:
         if path.suffix == ".pdf":
             reader = PdfReader(path)
-            title = f"11 · The decoder: {'answers' if 'answers' in path.name else 'worksheet'}"
+            title = f"13 · The decoder: {'answers' if 'answers' in path.name else 'worksheet'}"
             assert reader.metadata.title == title and len(reader.pages) == 2
             first = reader.pages[0].extract_text()
             assert title in first and "Step 1: masked self-attention" in first
@@ -363,9 +363,9 @@ def test_the_formulas_of_all_lessons_can_be_converted():
     found = [formula for path in LESSONS for formula in formulas(told(path.stem[:2]))]
     assert len(found) > 900
     for latex in found:
-        converted = slides.formula(latex, "inline")
+        converted = markdown.formula(latex, "inline")
         assert converted.startswith("<math") and "\\" not in re.sub(r"<mo[^>]*>&#x0005C;</mo>", "", converted), latex
-    assert slides.formula(r"a < \sqrt", "inline") == r"<code>a &lt; \sqrt</code>"
+    assert markdown.formula(r"a < \sqrt", "inline") == r"<code>a &lt; \sqrt</code>"
 
 
 def test_nothing_is_loaded_from_elsewhere(folder):
@@ -386,8 +386,8 @@ def test_links_lead_to_slides_that_are_there_or_to_the_web(folder):
 
 
 def test_pictures_from_the_web_become_their_alt_text_and_dead_links_plain_text():
-    markdown = slides.MarkdownWithMath(renderer=slides.Renderer({"01_a"}))
-    html = markdown.render("![a cat](https://example.org/cat.png) [one](01_a.ipynb) [two](02_b.ipynb) [up](#top)")
+    reader = slides.MarkdownWithMath(renderer=markdown.Renderer({"01_a"}))
+    html = reader.render("![a cat](https://example.org/cat.png) [one](01_a.ipynb) [two](02_b.ipynb) [up](#top)")
     assert html.strip() == '<p>a cat <a href="01_a.html">one</a> two up</p>'
 
 
