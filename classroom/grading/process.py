@@ -1,9 +1,10 @@
-"""One submission graded: a process of its own (``sandbox.py``), watched from outside and ended in time."""
+"""Grading from outside: a process (``sandbox.py``) for each exercise of a submission, watched, and ended in time."""
 
 import contextlib
 import json
 import os
 import queue
+import re
 import secrets
 import signal
 import subprocess
@@ -11,22 +12,27 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import psutil
 
+from classroom._files import CHECKOUT
+
 STARTS_WITHIN = 120.0  # seconds for Python and torch, on a slow machine with much to do
 LOOK_EVERY = 0.2  # seconds
+ENDS_WITHIN = 10.0  # seconds, once it is killed
 LONGEST_LINE = 100_000
-TOO_LONG, TOO_LARGE = "too-much-time", "too-much-memory"
+MOST_EVENTS = 100  # that wait to be looked at: two are sent for an exercise
+TOO_LONG, TOO_LARGE, ENDED_PYTHON = "too-much-time", "too-much-memory", "ended-python"
 STOPPED = {
     TOO_LONG: "It was still running when its time was over, and was stopped.",
     TOO_LARGE: "It wanted more memory than it may have.",
-    "ended-python": "It ended Python itself, or crashed it.",
+    ENDED_PYTHON: "It ended Python itself, or crashed it.",
 }
+KEPT = (  # of the teacher's environment: what Python needs to start, and no tokens, keys or addresses
+    "PATH HOME USERPROFILE SYSTEMROOT TEMP TMP TMPDIR LANG LC_ALL LC_CTYPE LD_LIBRARY_PATH DYLD_LIBRARY_PATH"
+).split()
 
 
 @dataclass(frozen=True)
@@ -38,155 +44,208 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """What came of one exercise: the slug of the check's verdict, None if passed, and what it says."""
+class Grade:
+    """What came of one exercise, as the check's verdict has it: slugs (none if passed), and what it says.
 
-    slug: str | None
-    text: str
+    Several slugs are mistakes made at once if ``together``, else such as can't be told apart.
+    """
+
+    slugs: tuple[str, ...] = ()
+    text: str = ""
+    error_type: str = ""
+    together: bool = False
+
+    @property
+    def passed(self) -> bool:
+        return not self.slugs
+
+    @property
+    def name(self) -> str:
+        """The slugs in words."""
+        return (" and " if self.together else " or ").join(self.slugs)
 
 
 class Cancelled(Exception):
     """Somebody asked to stop."""
 
 
-def grade(cells: list[str], exercises: list[str], limits: Limits, cancel: threading.Event) -> dict[str, Verdict]:
-    """Every exercise's verdict, for the code cells of one notebook. It takes little more than ``limits.seconds``.
+def grade(
+    cells: list[str], exercises: list[str], limits: Limits, worker: "Worker"
+) -> dict[str, Grade]:
+    """The grade of every exercise, for the code cells of one notebook. It takes little more than ``limits.seconds``.
 
-    All exercises are judged in one process. If one of them brings it down, the others get another. If a statement
-    between them does, each of the others gets a process of its own, with what it needs and no more. Each exercise has
-    an equal share of the time that is left.
+    Each exercise has a process of its own, and an equal share of the time that is left.
 
     Raises:
-        Cancelled: ``cancel`` was set from another thread.
+        Cancelled: somebody asked to stop.
         RuntimeError: Python did not start.
     """
-    found: dict[str, Verdict] = {}
-    left, one_by_one = limits.seconds, False
-    batch = list(exercises)
-    while batch:
-        given = [name for name, verdict in found.items() if verdict.slug is not None]
-        with _Process(cells or [""], batch, given, limits, cancel) as process:
-            current, reason, left = process.judge(found, len(exercises) - len(found), left)
-        if reason and (current or len(batch) == 1):
-            found[current or batch[0]] = Verdict(reason, STOPPED[reason])
-        one_by_one = one_by_one or bool(reason and not current)
-        batch = [name for name in exercises if name not in found][: 1 if one_by_one else None]
-    return {name: found[name] for name in exercises}
-
-
-class _Process:
-    """A sandbox at work on some exercises of a submission; leaving the ``with`` block ends it and all it started."""
-
-    def __init__(self, cells: list[str], exercises: list[str], given: list[str], limits: Limits, cancel):
-        self.limits, self.cancel, self.events = limits, cancel, queue.Queue()
-        self.word = secrets.token_hex(16)
-        self.job = {
-            "word": self.word,
-            "cells": cells,
-            "exercises": exercises,
-            "given": given,
+    found: dict[str, Grade] = {}
+    left = limits.seconds
+    for place, name in enumerate(exercises):
+        job = {
+            "cells": cells or [""],
+            "exercise": name,
+            "given": [each for each, grade in found.items() if not grade.passed],
             "seconds": limits.seconds,
             "call_seconds": limits.seconds / len(exercises) / 3,
             "memory": limits.memory * 2**20,
         }
+        found[name], spent = worker.judge(job, left / (len(exercises) - place))
+        left = max(left - spent, 0.0)
+    return found
 
-    def __enter__(self) -> "_Process":
+
+class Worker:
+    """A Python that has loaded the course. On Linux each exercise gets a copy of it, elsewhere a new one.
+
+    To be used in a ``with`` block, by one thread; leaving it ends the Python and all that it started.
+    """
+
+    def __init__(self, cancel: threading.Event):
+        self.cancel, self.process, self.word = cancel, None, ""
+        self.confined = True  # does the kernel confine what runs there? Known after the first exercise
+
+    def __enter__(self) -> "Worker":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        if self.process:
+            _end(self.process.pid)
+            self.process.wait()
+            self.process.stdin.close()
+            self.folder.cleanup()
+            self.process = None
+
+    def judge(self, job: dict, seconds: float) -> tuple[Grade, float]:
+        """The grade of one exercise, and the seconds that it took, up to ``seconds``."""
+        if self.process is None or self.process.poll() is not None:
+            self._start()
+        self.word = secrets.token_hex(16)
+        with contextlib.suppress(OSError):  # it has ended already: _watch will see
+            self.process.stdin.write(json.dumps(job | {"word": self.word}).encode() + b"\n")
+            self.process.stdin.flush()
+        self.child = None
+        try:
+            return self._watch(seconds, job["memory"])
+        finally:
+            self._finish()
+
+    def _start(self) -> None:
+        self.__exit__()
+        self.events = queue.Queue(MOST_EVENTS)
         self.folder = tempfile.TemporaryDirectory(prefix="grading-", ignore_cleanup_errors=True)
-        package = str(Path(__file__).parents[2])
+        kept = {name: os.environ[name] for name in KEPT if name in os.environ}
         self.process = subprocess.Popen(
             [sys.executable, "-m", "classroom.grading.sandbox"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             cwd=self.folder.name,
-            env=os.environ
+            env=kept
             | {
-                "PYTHONPATH": os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")])),
+                "PYTHONPATH": os.pathsep.join(filter(None, [str(CHECKOUT), os.environ.get("PYTHONPATH")])),
                 "PYTHONDONTWRITEBYTECODE": "1",
                 "COURSE_PROGRESS": "off",
                 "HF_HUB_OFFLINE": "1",
                 "OMP_NUM_THREADS": "1",
                 "MPLBACKEND": "agg",
-                "MPLCONFIGDIR": self.folder.name,
             },
-            start_new_session=True,  # so that all it starts can be ended with it
+            start_new_session=True,  # so that Ctrl-C is for this process alone
         )
-        threading.Thread(target=self._read, daemon=True).start()
-        with contextlib.suppress(OSError):  # it has ended already: judge() will see
-            self.process.stdin.write(json.dumps(self.job).encode())
-            self.process.stdin.close()
-        return self
+        threading.Thread(target=self._read, args=(self.process.stdout, self.events), daemon=True).start()
 
-    def __exit__(self, *_: Any) -> None:
-        family = []
-        with contextlib.suppress(psutil.Error):
-            family = psutil.Process(self.process.pid).children(recursive=True)
-        if os.name == "posix":
-            with contextlib.suppress(OSError):
-                os.killpg(self.process.pid, signal.SIGKILL)
-        for each in [*family, self.process]:
-            with contextlib.suppress(psutil.Error, OSError):
-                each.kill()
-        self.process.wait()
-        self.folder.cleanup()
+    def _read(self, lines: Any, events: queue.Queue) -> None:
+        """Passes on what comes with the word; a learner's code may write anything."""
+        with lines:
+            for line in iter(lambda: lines.readline(LONGEST_LINE), b""):
+                word, _, text = line.partition(b" ")
+                if word == self.word.encode():
+                    with contextlib.suppress(ValueError, RecursionError, queue.Full):
+                        events.put_nowait(json.loads(text))
+        with contextlib.suppress(queue.Full):
+            events.put_nowait(None)
 
-    def _read(self) -> None:
-        word = self.word.encode()
-        for line in iter(lambda: self.process.stdout.readline(LONGEST_LINE), b""):
-            if line.startswith(word):
-                with contextlib.suppress(ValueError):
-                    self.events.put(json.loads(line[len(word) :]))
-        self.events.put(None)
+    def _next(self) -> Any:
+        """What it tells; {} if it tells nothing for a moment, or nonsense; None if it has ended."""
+        if self.cancel.is_set():
+            raise Cancelled
+        try:
+            event = self.events.get(timeout=LOOK_EVERY)
+        except queue.Empty:
+            return {}
+        return event if event is None or type(event) is dict else {}
 
-    def _follow(self) -> Iterator[dict | None]:
-        """What it tells, and None each time that there was nothing to tell for a moment."""
+    def _watch(self, seconds: float, memory: int) -> tuple[Grade, float]:
+        began, base = time.monotonic(), 0
         while True:
-            if self.cancel.is_set():
-                raise Cancelled
-            try:
+            event = self._next()
+            spent = time.monotonic() - began
+            if event is None or event.get("ended") is True:
+                if self.child is None:
+                    raise RuntimeError("Python did not start, or could not import the course")
+                return Grade((ENDED_PYTHON,), STOPPED[ENDED_PYTHON]), spent
+            if self.child is None:  # so far nothing of the learner's has run: what comes is ours
+                if "begun" in event:
+                    self.child, base, self.confined = event["begun"], event["memory"], event["confined"]
+                    began = time.monotonic()
+                elif spent > STARTS_WITHIN:
+                    raise RuntimeError(f"Python did not start within {STARTS_WITHIN:g} seconds")
+                continue
+            if found := _as_grade(event):
+                return found, spent
+            stopped = TOO_LONG if spent > seconds else TOO_LARGE if _memory(self.child) - base > memory else None
+            if stopped:
+                return Grade((stopped,), STOPPED[stopped]), spent
+
+    def _finish(self) -> None:
+        """Ends what runs for this exercise. The Python that it was copied from says when that is done."""
+        if self.child in (None, self.process.pid):
+            self.__exit__()
+            return
+        _end(self.child)
+        until = time.monotonic() + ENDS_WITHIN
+        while time.monotonic() < until:
+            with contextlib.suppress(queue.Empty):
                 event = self.events.get(timeout=LOOK_EVERY)
-            except queue.Empty:
-                yield None
-                continue
-            yield {"ended": True} if event is None else event
+                if event is None or (type(event) is dict and event.get("ended") is True):
+                    return
+        self.__exit__()
 
-    def judge(self, found: dict[str, Verdict], open_ones: int, left: float) -> tuple[str | None, str | None, float]:
-        """Puts verdicts into ``found``. Returns the exercise it was at, why it was stopped, and the time left."""
-        base, current, began, share = None, None, time.monotonic(), STARTS_WITHIN
-        for event in self._follow():
-            now = time.monotonic()
-            if event is None:
-                if now - began > share:
-                    if base is None:
-                        raise RuntimeError(f"Python did not start within {STARTS_WITHIN:g} seconds")
-                    return current, TOO_LONG, left - (now - began)
-                if base is not None and self._memory() - base > self.limits.memory * 2**20:
-                    return current, TOO_LARGE, left - (now - began)
-                continue
-            if "ready" in event:
-                base = event["ready"]
-            elif base is None:
-                raise RuntimeError("Python did not start, or could not import the course")
-            else:
-                left -= now - began
-            began = now
-            if "begin" in event:
-                current = event["begin"]
-            elif "verdict" in event:
-                slug = event["slug"]
-                found[current], current = Verdict(slug, event["text"]), None
-                open_ones -= 1
-                if slug == TOO_LARGE:  # what it holds would be missing for the next one
-                    return None, None, left
-            elif "end" in event:
-                return None, None, left
-            elif "ended" in event:
-                return current, "ended-python", left
-            share = max(left, 0.0) / max(open_ones, 1)
-        raise AssertionError("unreachable")
 
-    def _memory(self) -> int:
+def _as_grade(event: dict) -> Grade | None:
+    """What an event says, if it is a verdict: a learner's code may have sent it."""
+    slugs, text, error = event.get("slugs"), event.get("text"), event.get("error_type")
+    if type(slugs) is not list or type(text) is not str or type(error) is not str:
+        return None
+    if not all(type(slug) is str and re.fullmatch("[a-z-]{1,40}", slug) for slug in slugs) or len(slugs) > 5:
+        return None
+    error = error if re.fullmatch(r"\w{1,40}", error) else ""
+    return Grade(tuple(slugs), printable(text), error, event.get("together") is True)
+
+
+def printable(text: str) -> str:
+    """Without escape codes, which a terminal would obey."""
+    shown = (letter if letter.isprintable() or letter == "\n" else "\N{REPLACEMENT CHARACTER}" for letter in text)
+    return "".join(shown)
+
+
+def _memory(pid: int) -> int:
+    with contextlib.suppress(psutil.Error):
+        process = psutil.Process(pid)
+        return sum(each.memory_info().rss for each in [process, *process.children(recursive=True)])
+    return 0
+
+
+def _end(pid: int) -> None:
+    """Kills a process, and all that it started."""
+    family = []
+    with contextlib.suppress(psutil.Error):
+        process = psutil.Process(pid)
+        family = [process, *process.children(recursive=True)]
+    if os.name == "posix":
+        with contextlib.suppress(OSError):
+            os.killpg(pid, signal.SIGKILL)
+    for each in family:
         with contextlib.suppress(psutil.Error):
-            process = psutil.Process(self.process.pid)
-            return sum(each.memory_info().rss for each in [process, *process.children(recursive=True)])
-        return 0
+            each.kill()
