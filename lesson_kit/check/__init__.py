@@ -2,14 +2,14 @@
 
 Each check takes the function you wrote, shows a verdict and returns a ``CheckResult``; it never raises.
 ``check.progress()`` shows what you have passed, ``check.explain()`` tells the longer story of the last mistake.
-A lesson's checks are loaded when the first of them is used.
+``check.EXERCISES`` holds them all; a lesson's checks are loaded when the first of them is used.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
-from lesson_kit.check.engine.exercise import CheckResult, Exercise, last_mistake
-from lesson_kit.check.progress import Progress, overview
+from lesson_kit._lazy import on_first_use
+from lesson_kit.check.engine.exercise import CheckResult, last_mistake
+from lesson_kit.check.progress_file import Progress, overview
 from lesson_kit.check.where_taught import PLACES, lesson
 
 if TYPE_CHECKING:
@@ -17,21 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["CheckResult", "explain", "progress", *PLACES]
 
-
-def __getattr__(name: str):
-    if name == "EXERCISES":
-        return {each: _load(each) for each in PLACES}
-    if name in PLACES:
-        return _load(name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted([*__all__, "EXERCISES"])
-
-
-def _load(name: str) -> Exercise:
-    return getattr(import_module(f"{__name__}.lessons.lesson_{lesson(name)}"), name)
+_HOMES = {name: f"lesson_kit.check.lessons.lesson_{lesson(name)}:{name}" for name in PLACES}
+__getattr__, __dir__ = on_first_use(__name__, {**_HOMES, "EXERCISES": "lesson_kit.check.all_exercises:EXERCISES"})
 
 
 def progress() -> Progress:
@@ -39,8 +26,8 @@ def progress() -> Progress:
     return overview({name: lesson(name) for name in PLACES})
 
 
-def explain(slug: str | None = None, exercise: str | None = None) -> "Story":
-    """The longer story of a mistake: what it does to the numbers, and where to read on.
+def explain(slug: str | tuple[str, ...] | None = None, exercise: str | None = None) -> "Story":
+    """The longer story of a mistake, or of several: what it does to the numbers, and where to read on.
 
     Without arguments it is the last mistake that a check found since this kernel was started. Several exercises may
     know a mistake of this name; ``exercise`` says in which one you made it.
@@ -50,7 +37,11 @@ def explain(slug: str | None = None, exercise: str | None = None) -> "Story":
     """
     from lesson_kit.check import stories
 
-    if slug is None and exercise is None and last_mistake:
-        found, slug = last_mistake[0]
-        return stories.tell(slug, found.name, {found.name: found})
-    return stories.tell(slug, exercise, __getattr__("EXERCISES"))
+    if slug is None:
+        if not last_mistake:
+            return stories.nothing_yet()
+        found, verdict = last_mistake[0]
+        return stories.tell(verdict.slugs, found.name, {found.name: found})
+    from lesson_kit.check.all_exercises import EXERCISES
+
+    return stories.tell(slug if isinstance(slug, tuple) else (slug,), exercise, EXERCISES)

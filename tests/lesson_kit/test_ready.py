@@ -21,7 +21,7 @@ from packaging.version import Version
 
 from lesson_kit import check_machine, ready
 from lesson_kit import pretrained as models
-from lesson_kit.check import progress as passes
+from lesson_kit.check import progress_file
 
 ROOT = Path(__file__).parents[2]
 FILE = ROOT / "course_utils" / "ready.py"
@@ -106,7 +106,7 @@ def test_the_models_and_the_progress_file_are_the_courses_own(monkeypatch):
     assert set(ready.NEEDED_FILES) <= set(models.NEEDED_FILES)
     for setting in ("", "off", "0", "~/elsewhere.jsonl"):
         monkeypatch.setenv("COURSE_PROGRESS", setting)
-        assert ready._progress_file() == passes.path()
+        assert ready._progress_file() == progress_file.path()
 
 
 def test_sizes_are_those_of_the_readme():

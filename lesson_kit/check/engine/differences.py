@@ -3,7 +3,7 @@
 import math
 import numbers
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -16,12 +16,16 @@ SHARE_TOLERANCE = 0.025  # of a share that was drawn at random, some 10,000 time
 WHOLE_TENSORS = (
     "Operations such as `*` and `@`, `torch.exp` and `.sum(dim=...)` work on a whole tensor at once: no loop is needed."
 )
-Verdict = tuple[str, str]  # (slug, sentences)
 
 
-def difference(
-    got: Any, wanted: Any, slack: float = 1, values: bool = True, whole: str = "the result"
-) -> Verdict | None:
+class Fault(NamedTuple):
+    """One thing that is wrong: its slug, and the sentences that say so."""
+
+    slug: str
+    text: str
+
+
+def difference(got: Any, wanted: Any, slack: float = 1, values: bool = True, whole: str = "the result") -> Fault | None:
     """The first respect in which ``got`` is not ``wanted``: type, device, dtype, shape, NaN or infinity, values.
 
     A tuple is compared part by part, and so is a tuple in it. Without ``values`` they may be any, as long as they are
@@ -29,11 +33,11 @@ def difference(
     """
     if type(wanted) is tuple:
         if type(got) is not tuple or len(got) != len(wanted):
-            return "wrong-type", f"It returned {describe_type(got)}, wanted a tuple of {len(wanted)}."
+            return Fault("wrong-type", f"It returned {describe_type(got)}, wanted a tuple of {len(wanted)}.")
         for number, (mine, right) in enumerate(zip(got, wanted, strict=True), start=1):
             part = f"part {number} of {whole}"
             if fault := difference(mine, right, slack, values, part):
-                return fault[0], fault[1] if fault[1].startswith("In part") else f"In {part}: {fault[1]}"
+                return fault if fault.text.startswith("In part") else Fault(fault.slug, f"In {part}: {fault.text}")
         return None
     if got is None and wanted is None:  # where a mistake puts it
         return None
@@ -42,15 +46,15 @@ def difference(
     if type(wanted) in (int, float):
         return _number_differs(got, wanted)
     if not isinstance(got, Tensor) or not isinstance(wanted, Tensor):
-        return "wrong-type", f"It returned {describe_type(got)}, wanted a torch.Tensor.{_type_remark(got)}"
+        return Fault("wrong-type", f"It returned {describe_type(got)}, wanted a torch.Tensor.{_type_remark(got)}")
     for slug, what in (("wrong-device", "device"), ("wrong-dtype", "dtype"), ("wrong-shape", "shape")):
         mine, right = getattr(got, what), getattr(wanted, what)
         if mine != right:
             mine, right = (tuple(mine), tuple(right)) if what == "shape" else (mine, right)
             remark = _shape_remark(got, wanted) if what == "shape" else ""
-            return slug, f"The {what} of the result is {mine}, wanted {right}.{remark}"
+            return Fault(slug, f"The {what} of the result is {mine}, wanted {right}.{remark}")
     if wanted.isfinite().all() and not got.isfinite().all():
-        return "not-finite", f"The result holds NaN or infinity, first at index {first(~got.isfinite())}."
+        return Fault("not-finite", f"The result holds NaN or infinity, first at index {first(~got.isfinite())}.")
     if not values:
         return None
     close = _close(got, wanted, slack)
@@ -61,7 +65,7 @@ def difference(
     if wanted.is_floating_point():
         digits = next((n for n in (5, 8, 11) if f"{mine:.{n}g}" != f"{right:.{n}g}"), 17)  # as many as tell them apart
         mine, right = f"{mine:.{digits}g}", f"{right:.{digits}g}"
-    return "wrong-value", f"The first difference is at index {index}: got {mine}, wanted {right}."
+    return Fault("wrong-value", f"The first difference is at index {index}: got {mine}, wanted {right}.")
 
 
 def _close(got: Tensor, wanted: Tensor, slack: float = 1) -> Tensor:
@@ -107,14 +111,14 @@ def _plain_numbers(got: list) -> bool:
     )
 
 
-def _ids_differ(got: Any, wanted: list[int]) -> Verdict | None:
+def _ids_differ(got: Any, wanted: list[int]) -> Fault | None:
     """Lists of ids. An id may be any whole number, also a tensor's."""
     if type(got) is not list:
-        return "wrong-type", f"It returned {describe_type(got)}, wanted a list of ids."
+        return Fault("wrong-type", f"It returned {describe_type(got)}, wanted a list of ids.")
     if not all(_is_whole(each) for each in got):
-        return "wrong-type", "The list that it returned holds something else than ids, whole numbers."
+        return Fault("wrong-type", "The list that it returned holds something else than ids, whole numbers.")
     got = [int(each) for each in got]
-    return None if got == wanted else ("wrong-value", f"It returned {got}, wanted {wanted}.")
+    return None if got == wanted else Fault("wrong-value", f"It returned {got}, wanted {wanted}.")
 
 
 def _is_whole(value: Any) -> bool:
@@ -123,24 +127,24 @@ def _is_whole(value: Any) -> bool:
     return isinstance(value, numbers.Integral) and not isinstance(value, bool)
 
 
-def _number_differs(got: Any, wanted: int | float) -> Verdict | None:
+def _number_differs(got: Any, wanted: int | float) -> Fault | None:
     """Plain numbers, or tensors that hold one."""
     if isinstance(got, Tensor) and got.dim() == 0 and not got.is_complex():
         got = got.item()
     if not isinstance(got, numbers.Real):
-        return "wrong-type", f"It returned {describe_type(got)}, wanted a number."
+        return Fault("wrong-type", f"It returned {describe_type(got)}, wanted a number.")
     if not math.isfinite(got):
-        return "not-finite", f"It returned {float(got)}, wanted {wanted:.5g}."
+        return Fault("not-finite", f"It returned {float(got)}, wanted {wanted:.5g}.")
     close = math.isclose(got, wanted, rel_tol=NUMBER_TOLERANCE)
-    return None if close else ("wrong-value", f"It returned {float(got):.5g}, wanted {wanted:.5g}.")
+    return None if close else Fault("wrong-value", f"It returned {float(got):.5g}, wanted {wanted:.5g}.")
 
 
-def shares_differ(got: dict[str, float], wanted: dict[str, float]) -> Verdict | None:
+def shares_differ(got: dict[str, float], wanted: dict[str, float]) -> Fault | None:
     """The first share that is not as wanted: one of 0 or 1 must be so exactly, any other within ``SHARE_TOLERANCE``."""
     for name, right in wanted.items():
         exactly = right in (0.0, 1.0)
         if not abs(got[name] - right) <= (0.0 if exactly else SHARE_TOLERANCE):
-            return "wrong-value", f"{name}: {got[name]:.1%}, wanted {'' if exactly else 'about '}{right:.0%}."
+            return Fault("wrong-value", f"{name}: {got[name]:.1%}, wanted {'' if exactly else 'about '}{right:.0%}.")
     return None
 
 

@@ -16,8 +16,7 @@ import torch
 from torch import nn
 
 from lesson_kit import check
-from lesson_kit.check import progress as passes
-from lesson_kit.check import stories
+from lesson_kit.check import clinic, progress_file, stories
 from lesson_kit.check.engine import display as output
 from lesson_kit.check.engine import limits
 from lesson_kit.check.engine.exercise import Exercise, exercise
@@ -524,29 +523,29 @@ def test_damaged_lines_cost_nothing_but_themselves(file):
     file.parent.mkdir()
     good = json.dumps({"exercise": "softmax", "passed": "2026-01-01"})
     file.write_bytes(b'\xff\xfe{"exerc\n[1, 2]\n{"passed": 3}\n' + good.encode() + b'\n{"exercise": "att')
-    passes.record("attend")
-    assert passes.passed().keys() == {"softmax", "attend"}
+    progress_file.record_pass("attend")
+    assert progress_file.passed().keys() == {"softmax", "attend"}
 
 
 def test_several_kernels_can_write_at_once(file):
-    code = "from lesson_kit.check import passes; [passes.record(f'{n}') for n in range(40)]"
+    code = "from lesson_kit.check import progress_file; [progress_file.record_pass(f'{n}') for n in range(40)]"
     kernels = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(2)]
     assert [kernel.wait() for kernel in kernels] == [0, 0]
-    assert passes.passed().keys() == {str(n) for n in range(40)}
+    assert progress_file.passed().keys() == {str(n) for n in range(40)}
 
 
 @pytest.mark.parametrize("setting", ["off", "OFF", "0"])
 def test_nothing_is_written_where_it_is_switched_off(setting, monkeypatch, tmp_path):
-    monkeypatch.setattr(passes, "DEFAULT", tmp_path / "progress.jsonl")
+    monkeypatch.setattr(progress_file, "DEFAULT", tmp_path / "progress.jsonl")
     monkeypatch.setenv("COURSE_PROGRESS", setting)
-    passes.record("softmax")
-    assert list(tmp_path.iterdir()) == [] and passes.path() is None
+    progress_file.record_pass("softmax")
+    assert list(tmp_path.iterdir()) == [] and progress_file.path() is None
     assert "Nothing is written down" in repr(check.progress())
 
 
 def test_without_a_setting_the_file_lies_in_the_home_folder(monkeypatch):
     monkeypatch.delenv("COURSE_PROGRESS", raising=False)
-    assert passes.path() == Path.home() / ".attention-by-hand" / "progress.jsonl"
+    assert progress_file.path() == Path.home() / ".attention-by-hand" / "progress.jsonl"
 
 
 def test_a_file_that_cannot_be_written_or_read_disturbs_nobody(tmp_path, monkeypatch):
@@ -596,12 +595,12 @@ def test_a_verdict_that_is_no_known_mistake_gets_a_sentence(slug):
 
 
 def test_two_mistakes_at_once_are_both_told():
-    story = repr(check.explain("no-scale and wrong-axis", "scaled_dot_product_attention"))
+    story = repr(check.explain(("no-scale", "wrong-axis"), "scaled_dot_product_attention"))
     assert story.count("with this mistake.") == 2
 
 
 def test_of_two_mistakes_each_has_its_words_and_tables_together():
-    story = check.explain("no-scale and wrong-axis", "scaled_dot_product_attention")
+    story = check.explain(("no-scale", "wrong-axis"), "scaled_dot_product_attention")
     for shown in (repr(story), story._repr_html_()):
         places = [shown.index(each) for each in ("A score adds up", "with no-scale", "runs along", "with wrong-axis")]
         assert places == sorted(places)
@@ -612,7 +611,7 @@ def test_of_two_mistakes_each_has_its_words_and_tables_together():
 
 
 def test_two_mistakes_lead_to_both_their_patients():
-    html = check.explain("no-scale and value-inside-softmax", "scaled_dot_product_attention")._repr_html_()
+    html = check.explain(("no-scale", "value-inside-softmax"), "scaled_dot_product_attention")._repr_html_()
     assert html.index("02_the_sky_is_blue.ipynb#") < html.index("#Patient-1:") < html.index("#Patient-3:")
 
 
@@ -632,7 +631,7 @@ def test_a_story_prefers_matrices_to_a_single_row_and_a_batch():
 
     double.mistake("squared", ("Hint one.", "Hint two."), lambda x: x * x)
     double.mistake("flat", ("Hint one.", "Hint two."), lambda x: 2 * x if x.dim() > 1 else x)
-    told = [repr(stories.tell(slug, "double", {"double": double})) for slug in ("squared", "flat")]
+    told = [repr(stories.tell((slug,), "double", {"double": double})) for slug in ("squared", "flat")]
     assert "For `x` (3, 2) float32" in told[0] and "For `x` (3,) float32" in told[1]
 
 
@@ -643,7 +642,7 @@ def test_an_example_is_for_the_story_only():
         return 2 * x
 
     double.mistake("squared", ("Hint one.", "Hint two."), lambda x: x * x)
-    assert "For `x` (2, 2) float32" in repr(stories.tell("squared", "double", {"double": double}))
+    assert "For `x` (2, 2) float32" in repr(stories.tell(("squared",), "double", {"double": double}))
     assert "on 1 inputs" in double(lambda x: x + x).message
     assert double(lambda x: torch.full_like(x, 10.0) if x.shape == (2, 2) else x * x).mistake == "squared"
 
@@ -671,19 +670,19 @@ def test_a_mistake_that_this_exercise_does_not_know():
 
 
 def headings() -> list[str]:
-    clinic = json.loads((Path(__file__).parents[3] / "notebooks" / stories.CLINIC).read_text(encoding="utf-8"))
-    text = "\n".join("".join(cell["source"]) for cell in clinic["cells"] if cell["cell_type"] == "markdown")
+    lesson = json.loads((Path(__file__).parents[3] / "notebooks" / clinic.CLINIC).read_text(encoding="utf-8"))
+    text = "\n".join("".join(cell["source"]) for cell in lesson["cells"] if cell["cell_type"] == "markdown")
     return re.findall(r"^### (Patient .*)$", text, flags=re.MULTILINE)
 
 
-@pytest.mark.parametrize("patient", stories.PATIENTS, ids=lambda patient: patient.heading)
+@pytest.mark.parametrize("patient", clinic.PATIENTS, ids=lambda patient: patient.heading)
 def test_every_patient_is_in_the_bug_clinic_and_its_mistakes_are_known(patient):
     assert patient.heading in headings()
     assert {*patient.slugs, *patient.kin} <= {slug for each in check.EXERCISES.values() for slug in each.mistakes}
 
 
 def test_no_mistake_has_two_patients():
-    slugs = [slug for patient in stories.PATIENTS for slug in (*patient.slugs, *patient.kin)]
+    slugs = [slug for patient in clinic.PATIENTS for slug in (*patient.slugs, *patient.kin)]
     assert len(slugs) == len(set(slugs))
 
 
@@ -970,7 +969,7 @@ def test_a_lessons_checks_are_loaded_when_they_are_used():
     code = """
 import sys
 from lesson_kit import check
-loaded = lambda: sorted(name[-2:] for name in sys.modules if name.startswith("lesson_kit.check.lesson_"))
+loaded = lambda: sorted(name[-2:] for name in sys.modules if name.startswith("lesson_kit.check.lessons.lesson_"))
 print(loaded(), "softmax" in dir(check), callable(check.softmax), loaded())
 try:
     check.sofmax
@@ -985,8 +984,8 @@ except AttributeError as error:
 
 
 def test_the_index_of_the_clinic_leads_to_every_patient():
-    clinic = json.loads((Path(__file__).parents[3] / "notebooks" / stories.CLINIC).read_text(encoding="utf-8"))
-    cells = {cell["id"]: "".join(cell["source"]) for cell in clinic["cells"]}
+    lesson = json.loads((Path(__file__).parents[3] / "notebooks" / clinic.CLINIC).read_text(encoding="utf-8"))
+    cells = {cell["id"]: "".join(cell["source"]) for cell in lesson["cells"]}
     index = next(text for text in cells.values() if text.startswith("## The thirty-two patients"))
     links = re.findall(r"\[(.*?)\]\(#cell-id=(\w+)\)", index)
     assert [f"Patient {title}" for title, _ in links] == headings() and len(links) == 32

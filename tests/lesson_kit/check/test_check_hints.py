@@ -89,9 +89,9 @@ def test_two_mistakes_at_once_are_both_named(name, slugs, way):
     assert result.mistake == " and ".join(slugs), result.message
 
 
-@pytest.mark.parametrize("name", [name for name, each in check.EXERCISES.items() if each._build])
+@pytest.mark.parametrize("name", [name for name, each in check.EXERCISES.items() if each.build])
 def test_without_options_the_formulation_is_right(name):
     each = check.EXERCISES[name]
-    assert each(each._build()).passed
-    for slug, options in each._options.items():
-        assert each(each._build(**options)).mistake.split(" or ").count(slug) == 1
+    assert each(each.build()).passed
+    for slug, options in each.options.items():
+        assert each(each.build(**options)).verdict.slugs.count(slug) == 1

@@ -13,7 +13,8 @@ from wrong_formulations import WRONG
 
 from lesson_kit import check
 from lesson_kit.check.engine.differences import difference
-from lesson_kit.check.engine.exercise import GO_ON, CheckResult, Exercise, exercise
+from lesson_kit.check.engine.exercise import CheckResult, Exercise, exercise
+from lesson_kit.check.engine.message import GO_ON
 
 EXERCISES = check.EXERCISES
 DIFFERENTIABLE = [name for name, each in EXERCISES.items() if each.gradients]

@@ -8,7 +8,7 @@ import pytest
 from browsing import cut_off
 
 from lesson_kit import check
-from lesson_kit.check.stories import CLINIC
+from lesson_kit.check.clinic import CLINIC
 
 LESSON = Path(__file__).parents[3] / "notebooks" / CLINIC
 

@@ -41,7 +41,7 @@ def passed() -> dict[str, str]:
     return found
 
 
-def record(exercise: str) -> None:
+def record_pass(exercise: str) -> None:
     """Writes down that ``exercise`` was passed today. A folder that can't be written to is no reason to disturb."""
     file = path()
     try:

@@ -1,0 +1,105 @@
+"""A verdict in words: the sentences around what it says, with the next hints, and showing it."""
+
+import re
+from typing import Any
+
+from torch import Tensor
+
+from lesson_kit.check.engine.differences import TOLERANCE
+from lesson_kit.check.engine.display import as_html, show_text
+from lesson_kit.check.engine.run import run
+from lesson_kit.check.engine.verdict import Verdict
+
+GO_ON = "Until it passes, the lesson goes on with the course's own version."
+# What helps when the same verdict comes again, where no known mistake has hints of its own.
+AGAIN = {
+    "wrong-value": "Work this one entry out by hand, then print each step of your function for this input.",
+    "constant-result": "Change one number of an input by hand and follow it: where does it get lost?",
+    "wrong-shape": "Print the shape after each line: at which one does it stop being what you expect?",
+    "wrong-dtype": "Print the dtype after each line: which line changes it?",
+    "wrong-type": "Print type(...) of what you return.",
+    "raised": "Print the shapes and dtypes right before that line.",
+    "not-finite": "Print the numbers before each exp, log, sqrt and division: which is too large, or zero?",
+    "gradient-cut": "Follow the input line by line: is each result a torch operation on the one before?",
+    "gradient-wrong": "Follow the input along every way it takes to the result: each way must carry its gradient.",
+    "gradient-not-finite": (
+        "A NaN or infinity that is replaced afterwards, by `nan_to_num`, `torch.where` or `masked_fill`, still stands "
+        "in the gradient: none may arise."
+    ),
+    "changed-input": "`+=`, `*=`, `x[...] = ` and functions that end in `_` write into their tensor.",
+    "too-slow": "Which condition ends the loop, and does something in the loop bring it nearer?",
+}
+
+
+def opening(verdict: Verdict) -> str:
+    """How the message begins, after the exercise's name."""
+    if verdict.passed:
+        return "passed"
+    return "not yet right" if verdict.attempted else "not attempted yet"
+
+
+def passed_message(exercise: Any, verdict: Verdict) -> str:
+    """``exercise``: an ``Exercise``."""
+    return _lines(f"{exercise.name}: {opening(verdict)}. {_proof(exercise)}", verdict.printed)
+
+
+def wrong_message(exercise: Any, verdict: Verdict, times: int) -> str:
+    """``times``: how often in a row this failure has happened; each time tells one hint more."""
+    text = _lines(verdict.text, verdict.printed, *_more_hints(exercise, verdict, times), _called(exercise, verdict))
+    return f"{exercise.name}: {opening(verdict)}. {text}\n{GO_ON}"
+
+
+def show_verdict(verdict: Verdict, message: str, seen: Any = None) -> str:
+    """Shows the message, and below it ``seen``. Returns what can be read of both."""
+    text = message if seen is None else f"{message}\n{seen!r}"
+    show_text(text, as_html(message, opening(verdict), seen))
+    return text
+
+
+def _lines(*lines: str) -> str:
+    return "\n".join(filter(None, lines))
+
+
+def _known(exercise: Any, verdict: Verdict) -> list[str]:
+    """The known mistakes that a verdict names."""
+    return [slug for slug in verdict.slugs if slug in exercise.mistakes]
+
+
+def _more_hints(exercise: Any, verdict: Verdict, times: int) -> list[str]:
+    """The next hints, for the second and every further failure of the same kind."""
+    if times < 2 or not verdict.attempted:
+        return []
+    known = _known(exercise, verdict)
+    if not known:
+        (slug,) = verdict.slugs
+        about_shapes = slug != "raised" or re.search("shape|size|dtype", verdict.text)
+        return [AGAIN.get(slug, "")] if about_shapes else []
+    numbered = len(known) > 1 and verdict.together  # as their first hints are
+    return [
+        f"One more hint{f' for {number}' if numbered else ''}: {hint}"
+        for number, slug in enumerate(known, start=1)
+        for hint in exercise.mistakes[slug].hints[1:times]
+    ]
+
+
+def _called(exercise: Any, verdict: Verdict) -> str:
+    """The name of a known mistake, and how to ask more."""
+    if not _known(exercise, verdict):
+        return ""
+    which, it = ("These mistakes are", "them") if verdict.together else ("This mistake is", "it")
+    names = verdict.joined(tuple(f"`{slug}`" for slug in verdict.slugs))
+    return f"{which} called {names}; `check.explain()` tells more about {it}."
+
+
+def _proof(exercise: Any) -> str:
+    cases = exercise.inputs()
+    if exercise.shares:
+        return f"The shares are right on {len(cases)} inputs, the seed decides, and no input was changed."
+    outputs = [run(exercise.reference, args).output for args in cases]
+    parts = [part for output in outputs for part in (output if type(output) is tuple else (output,))]
+    dtypes = sorted({part.dtype for part in parts if isinstance(part, Tensor)}, key=str)
+    within = [f"{str(d).removeprefix('torch.')} to {TOLERANCE[d][1]:.0e}" for d in dtypes if d in TOLERANCE]
+    exactly = " exactly" if dtypes and not within else ""
+    extra = {True: ", the gradients too", "reach": ", gradients pass through"}.get(exercise.gradients, "")
+    dtypes = f" ({', '.join(within)})" if within else ""
+    return f"Equal{exactly} to the course's version on {len(cases)} inputs{dtypes}{extra}; no input was changed."
