@@ -113,7 +113,8 @@ class Worker:
         if self.process:
             _end(self.process.pid)
             self.process.wait()
-            self.process.stdin.close()
+            with contextlib.suppress(OSError):
+                self.process.stdin.close()
             self.folder.cleanup()
             self.process = None
 
@@ -125,7 +126,7 @@ class Worker:
         with contextlib.suppress(OSError):  # it has ended already: _watch will see
             self.process.stdin.write(json.dumps(job | {"word": self.word}).encode() + b"\n")
             self.process.stdin.flush()
-        self.child = None
+        self.child, self.ended = None, False
         try:
             return self._watch(seconds, job["memory"])
         finally:
@@ -174,14 +175,17 @@ class Worker:
             event = self.events.get(timeout=LOOK_EVERY)
         except queue.Empty:
             return {}
-        return event if event is None or type(event) is dict else {}
+        if event is None or (type(event) is dict and event.get("ended") is True):
+            self.ended = True
+            return None
+        return event if type(event) is dict else {}
 
     def _watch(self, seconds: float, memory: int) -> tuple[Grade, float]:
         began, base = time.monotonic(), 0
         while True:
             event = self._next()
             spent = time.monotonic() - began
-            if event is None or event.get("ended") is True:
+            if event is None:
                 if self.child is None:
                     raise RuntimeError("Python did not start, or could not import the course")
                 return Grade((ENDED_PYTHON,), STOPPED[ENDED_PYTHON]), spent
@@ -200,17 +204,13 @@ class Worker:
 
     def _finish(self) -> None:
         """Ends what runs for this exercise. The Python that it was copied from says when that is done."""
-        if self.child in (None, self.process.pid):
+        if self.child not in (None, self.process.pid) and not self.cancel.is_set():
+            _end(self.child)
+            until = time.monotonic() + ENDS_WITHIN
+            while not self.ended and time.monotonic() < until:
+                self._next()
+        if not self.ended:
             self.__exit__()
-            return
-        _end(self.child)
-        until = time.monotonic() + ENDS_WITHIN
-        while time.monotonic() < until:
-            with contextlib.suppress(queue.Empty):
-                event = self.events.get(timeout=LOOK_EVERY)
-                if event is None or (type(event) is dict and event.get("ended") is True):
-                    return
-        self.__exit__()
 
 
 def _as_grade(event: dict) -> Grade | None:

@@ -46,7 +46,7 @@ from classroom.grading.confinement import confine
 from classroom.grading.slicing import Statement, moment, needed, statements
 from lesson_kit import check as checks
 from lesson_kit import show
-from lesson_kit.check.engine import limits
+from lesson_kit.check.engine import errors, limits
 from lesson_kit.check.engine.exercise import Exercise
 
 try:
@@ -75,6 +75,7 @@ def main() -> None:
     """Reads jobs from standard input, a line each, and writes a line for each thing that happens."""
     torch.set_num_threads(1)
     limits.in_time(lambda: None)  # looks up now what ctypes is not allowed to look up later
+    errors.LIBRARIES += (str(CHECKOUT),)  # no line in it is the learner's
     checks.EXERCISES, show.subplots  # noqa: B018 (loaded now: once for all, and while matplotlib may still write)
     channel = os.fdopen(os.dup(1), "w", encoding="utf-8", errors="backslashreplace")
     for line in sys.stdin.buffer:
@@ -233,15 +234,15 @@ def _grade(job: dict, put_back: Callable[[], None]) -> dict[str, Any]:
         linecache.cache[f"<cell {number}>"] = (len(source), None, source.splitlines(keepends=True), f"<cell {number}>")
     names = {"__name__": "__main__", "display": lambda *args, **kwargs: None, "get_ipython": lambda: None}
     names |= {each: checks.EXERCISES[each].reference for each in job["given"]}
-    errors: dict[str, tuple[str, str]] = {}
+    failed: dict[str, tuple[str, str]] = {}
     place = moment(everything, name)
     if place is None:
         return _not_bound(name, cells, broken)
     for each in needed(everything, [name], job["given"]):
         if each.cell <= place or place == -1:
-            _run(each, names, errors, put_back)
+            _run(each, names, failed, put_back)
     if name not in names:
-        text, error_type = errors.get(name, ("an error", ""))
+        text, error_type = failed.get(name, ("an error", ""))
         return _found(["raised"], f"Its cell ends with {text}", error_type)
     return _judge(checks.EXERCISES[name], names[name], put_back)
 
@@ -257,7 +258,7 @@ def _not_bound(name: str, cells: list[str], broken: dict[int, str]) -> dict[str,
     return _found(["not-there"], "No cell defines it.")
 
 
-def _run(statement: Statement, names: dict, errors: dict[str, tuple[str, str]], put_back: Callable[[], None]) -> None:
+def _run(statement: Statement, names: dict, failed: dict[str, tuple[str, str]], put_back: Callable[[], None]) -> None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -265,7 +266,7 @@ def _run(statement: Statement, names: dict, errors: dict[str, tuple[str, str]], 
     except BaseException as error:  # as in Jupyter, what has failed is not there
         text = traceback.format_exception_only(error)[-1].strip()[:300]
         for name in statement.binds:
-            errors[name] = text, type(error).__name__
+            failed[name] = text, type(error).__name__
     finally:
         put_back()
 
@@ -273,22 +274,12 @@ def _run(statement: Statement, names: dict, errors: dict[str, tuple[str, str]], 
 def _judge(exercise: Exercise, candidate: Any, put_back: Callable[[], None]) -> dict[str, Any]:
     function = callable(candidate) and not inspect.isclass(candidate) and candidate is not exercise.reference
     try:
-        exercise._sight = None
-        verdict = _temp(exercise, exercise(_Guarded(candidate, put_back) if function else candidate, record=False))
+        verdict = exercise(_Guarded(candidate, put_back) if function else candidate, record=False, sight=False).verdict
     except BaseException as error:  # an interrupt that the learner's code sent itself
         return _found(["raised"], f"It raised {type(error).__name__}, which stops a cell.", type(error).__name__)
     known = all(slug in exercise.mistakes for slug in verdict.slugs)
     slugs = [TOO_LARGE] if NO_ROOM.search(verdict.text) and not known else list(verdict.slugs)
     return _found(slugs, verdict.text, verdict.error_type or "", verdict.together)
-
-
-def _temp(exercise, result):
-    from types import SimpleNamespace
-    from lesson_kit.check.engine.exercise import GO_ON
-    text = re.sub(rf"^{exercise.name}: [^.]*\. ", "", result.message.removesuffix(GO_ON).strip())
-    slugs = tuple(re.split(" and | or ", result.mistake)) if result.mistake else ()
-    e = re.search(r"\b([A-Z]\w*(?:Error|Exception|Interrupt|Exit|Warning|Iteration))\b", text)
-    return SimpleNamespace(slugs=slugs, text=text, together=" and " in (result.mistake or ""), error_type=e and e[1])
 
 
 if __name__ == "__main__":
