@@ -21,7 +21,10 @@ def main(arguments: list[str] | None = None) -> int:
         import_module(name).add_to(subparsers)
     chosen = parser.parse_args(arguments)
     if not NOTEBOOKS.is_dir():
-        print(f"There are no lessons in {CHECKOUT}: run this in the folder that was cloned or downloaded.", file=sys.stderr)
+        print(
+            f"There are no lessons in {CHECKOUT}: run this in the folder that was cloned or downloaded.",
+            file=sys.stderr,
+        )
         return 2
     try:
         return chosen.run(chosen) or 0

@@ -6,7 +6,6 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-
 CHECKOUT = Path(__file__).parents[1]
 NOTEBOOKS = CHECKOUT / "notebooks"
 

@@ -69,9 +69,7 @@ class Cancelled(Exception):
     """Somebody asked to stop."""
 
 
-def grade(
-    cells: list[str], exercises: list[str], limits: Limits, worker: "Worker"
-) -> dict[str, Grade]:
+def grade(cells: list[str], exercises: list[str], limits: Limits, worker: "Worker") -> dict[str, Grade]:
     """The grade of every exercise, for the code cells of one notebook. It takes little more than ``limits.seconds``.
 
     Each exercise has a process of its own, and an equal share of the time that is left.
@@ -91,7 +89,7 @@ def grade(
             "call_seconds": limits.seconds / len(exercises) / 3,
             "memory": limits.memory * 2**20,
         }
-        found[name], spent = worker.judge(job, left / (len(exercises) - place))
+        found[name], spent = worker.judge(job, left / (len(exercises) - place), job["memory"])
         left = max(left - spent, 0.0)
     return found
 
@@ -118,8 +116,8 @@ class Worker:
             self.folder.cleanup()
             self.process = None
 
-    def judge(self, job: dict, seconds: float) -> tuple[Grade, float]:
-        """The grade of one exercise, and the seconds that it took, up to ``seconds``."""
+    def judge(self, job: dict, seconds: float, memory: int) -> tuple[Grade, float]:
+        """The grade of one exercise, and the seconds that it took. ``memory``: bytes beyond what torch takes."""
         if self.process is None or self.process.poll() is not None:
             self._start()
         self.word = secrets.token_hex(16)
@@ -128,7 +126,7 @@ class Worker:
             self.process.stdin.flush()
         self.child, self.ended = None, False
         try:
-            return self._watch(seconds, job["memory"])
+            return self._watch(seconds, memory)
         finally:
             self._finish()
 
@@ -163,22 +161,24 @@ class Worker:
                 word, _, text = line.partition(b" ")
                 if word == self.word.encode():
                     with contextlib.suppress(ValueError, RecursionError, queue.Full):
-                        events.put_nowait(json.loads(text))
+                        events.put_nowait((word, json.loads(text)))
         with contextlib.suppress(queue.Full):
-            events.put_nowait(None)
+            events.put_nowait((self.word.encode(), {"ended": True}))
 
     def _next(self) -> Any:
         """What it tells; {} if it tells nothing for a moment, or nonsense; None if it has ended."""
         if self.cancel.is_set():
             raise Cancelled
         try:
-            event = self.events.get(timeout=LOOK_EVERY)
+            word, event = self.events.get(timeout=LOOK_EVERY)
         except queue.Empty:
             return {}
-        if event is None or (type(event) is dict and event.get("ended") is True):
+        if type(event) is not dict or word != self.word.encode():  # that of an exercise before
+            return {}
+        if event.get("ended") is True:
             self.ended = True
             return None
-        return event if type(event) is dict else {}
+        return event
 
     def _watch(self, seconds: float, memory: int) -> tuple[Grade, float]:
         began, base = time.monotonic(), 0

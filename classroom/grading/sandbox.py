@@ -1,10 +1,10 @@
-"""One exercise of one submission after the other, each in a process of its own: ``process.py`` starts this, and reads it.
+"""One exercise after the other, each in a process of its own: ``process.py`` starts this, and reads it.
 
 What is run. Not the notebook: a lesson takes up to a minute, and prints, draws and trains. Only the statements run
-that the exercise's function needs (``slicing.py``): its definition, the names that uses, and so on, in order. One that
-raises is left behind, as a learner would leave it. The notebook's own calls of ``check`` never run. The course's checks,
-imported here before anything of the learner's, judge the function by its name, at the place of its last check. An
-exercise that is not passed goes on as the course's own version, as in the lesson.
+that the exercise's function needs (``slicing.py``): its definition, the names that it uses, and so on, in order. One
+that raises is left behind, as a learner would leave it. The notebook's own calls of ``check`` never run. The course's
+checks, imported here before anything of the learner's, judge the function by its name, at the place of its last check.
+An exercise that is not passed goes on as the course's own version, as in the lesson.
 
 What is hindered. On Linux the kernel refuses to read other files than Python's and the course's, to write any, to reach
 the network, to start processes and to signal them (``confinement.py``). Elsewhere Python refuses the last four, and a

@@ -121,8 +121,8 @@ def _learner(file: Path) -> str:
     if above := [part for part in file.parts[:-1] if part not in lessons]:
         return "/".join(above)
     stem = file.stem
-    for lesson in lessons:
-        stem = stem.replace(lesson, "")
+    for name in lessons:
+        stem = stem.replace(name, "")
     return stem.strip(" _-") or file.stem
 
 

@@ -7,7 +7,7 @@ version itself: what stands between the two marks in a cell becomes the stub.
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
-from classroom.versions.lesson import LessonExercise, Lesson, solved
+from classroom.versions.lesson import Lesson, LessonExercise, solved
 from classroom.versions.student import student_version
 
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"

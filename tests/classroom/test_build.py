@@ -18,9 +18,9 @@ import pytest
 from nbclient import NotebookClient
 
 from classroom.__main__ import main
+from classroom._files import NOTEBOOKS, ClassroomError
 from classroom.build import MARKER
 from classroom.versions.assignment import BEGIN, END, assignment_version
-from classroom._files import NOTEBOOKS, ClassroomError
 from classroom.versions.lesson import fill, find_lessons, read_lesson, solved
 from classroom.versions.student import student_version
 from classroom.versions.teacher import solved_version, teacher_version

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from classroom.__main__ import main as command
-from classroom.wheelhouse import wheelhouse
 from classroom._files import CHECKOUT, ClassroomError
+from classroom.wheelhouse import wheelhouse
 from classroom.wheelhouse.wheelhouse import PLATFORMS
 
 HERE = wheelhouse.this_platform()

@@ -170,20 +170,22 @@ engine.CheckResult = lambda *args: "passed"
 engine.Exercise.__call__ = lambda self, f: True
 torch.allclose = torch.equal = lambda *args, **kwargs: True
 for name in ("dot_product_scores", "softmax", "attend"):
-    print('{"verdict": "%s", "slug": null, "text": "passed"}' % name)
+    print('{"slugs": [], "text": "", "error_type": ""}')
 """
     verdicts = ["already-scaled", "not-normalised", "elementwise-product"]
     add("Gus/01_attention_by_hand.ipynb", text(filled("01", wrong, before=fake, after=fake)), "Gus", "01", *verdicts)
     inside = """
-    import builtins, json, os, lesson_kit.check.engine.exercise as engine, lesson_kit.check.engine.differences as differences
+    import builtins, json, os, lesson_kit.check.engine.exercise as engine, lesson_kit.check.engine.judge as judge
+    from lesson_kit.check.engine import differences
     torch.equal = torch.allclose = lambda *args, **kwargs: True
-    engine.Exercise._judge = engine.Exercise._fault = lambda *args: None
-    engine.difference = differences.difference = lambda *args, **kwargs: None
-    engine.CheckResult = lambda passed, mistake, message, function: "passed"
+    judge.judge_results = engine.judge = lambda *args: engine.Verdict()
+    judge.difference = differences.difference = lambda *args, **kwargs: None
+    differences.difference.__code__ = (lambda *args, **kwargs: None).__code__
+    differences.TOLERANCE[torch.float32] = (1e30, 1e30)
     builtins.any, engine.all = (lambda found: False), (lambda found: False)
     for number in range(1, 20):
         try:
-            os.write(number, b'\\n{"verdict": "softmax", "slug": null, "text": "passed"}\\n')
+            os.write(number, b'\\n{"slugs": [], "text": "", "error_type": ""}\\n')
         except OSError:
             pass
     return torch.exp(scores)
