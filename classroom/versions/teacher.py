@@ -63,7 +63,8 @@ def execute(lesson: Lesson, notebook: NotebookNode, everything: bool = False) ->
         if failed := "".join(output.get("text", "") for output in questions[exercise.check].outputs).split():
             said = "\n".join(str(output.get("data", {}).get("text/plain", "")) for output in cell.outputs)
             raise ClassroomError(
-                f"{lesson.path.name}, cell {exercise.check}: the solution of {failed[0]} does not pass its check. {said}"
+                f"{lesson.path.name}, cell {exercise.check}: "
+                f"the solution of {failed[0]} does not pass its check. {said}"
             )
 
 

