@@ -15,7 +15,7 @@ from classroom.grading.submissions import LESSONS, Remark, Submission, collect
 
 NOT_CONFINED = (
     "This system can't confine the learners' code: Python refuses it the network, other programs and writing, but a "
-    "library written in C can get by, and it can read your files. Read the guide's section on trust."
+    "library written in C can get by, and it can read your files. See Trust in classroom/README.md."
 )
 SMALLEST = 256  # MB; with less than this a right answer may not have room
 # A spreadsheet would work out what begins so; some take a semicolon or a tab for the end of a cell.

@@ -544,8 +544,8 @@ def add_norm_feed_forward() -> Sheet:
             [norm_table("Norm", tokens, added, "after the first add & norm")],
             "the two results of a token sum to 0. With two features, which numbers can come out at all?",
             lines=3,
-            answer=r"Only 1 and $-1$ (or 0 and 0, if both are equal): both lie equally far from their mean, and the root of "
-            "the variance is that distance.",
+            answer=r"Only 1 and $-1$ (or 0 and 0, if both are equal): both lie equally far from their mean, and the "
+            "root of the variance is that distance.",
         ),
         Step(
             "Step 3: the feed-forward network, first half",

@@ -263,14 +263,13 @@ That Python has to be on the computer already; it is not in this folder.
 
    It makes a virtual environment in .venv, installs the course, and opens the first lesson.
 
-3. From then on this opens it. COURSE_BERT names the pretrained BERT that is in this folder, so that no lesson asks
-   for a network.
+3. From then on this opens it:
 
    Linux and macOS:
 
-COURSE_BERT=all-MiniLM-L6-v2 {start}
+{start}
 
    Windows (PowerShell 7):
 
-$env:COURSE_BERT = "all-MiniLM-L6-v2"; {start_on_windows}
+{start_on_windows}
 """
