@@ -3,6 +3,7 @@
 import math
 import numbers
 from itertools import combinations
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import torch
@@ -10,7 +11,7 @@ from torch import Tensor
 
 # (relative, absolute). Loose enough for every sound formulation: float32 through log-sum-exp is 1e-4 off at scores
 # of 100. Gradients get ten times as much. Any other dtype must be equal exactly.
-TOLERANCE = {torch.float32: (2e-4, 2e-4), torch.float64: (1e-6, 1e-6)}
+TOLERANCE = MappingProxyType({torch.float32: (2e-4, 2e-4), torch.float64: (1e-6, 1e-6)})
 NUMBER_TOLERANCE = 1e-5  # relative, of a result that is a plain number: float32 inside is welcome
 SHARE_TOLERANCE = 0.025  # of a share that was drawn at random, some 10,000 times: more than five standard deviations
 WHOLE_TENSORS = (

@@ -20,8 +20,19 @@ LIBRARIES = (
 
 def error_text(error: BaseException) -> str:
     """Type and message, as Python prints them, in one line."""
-    text = " ".join(traceback.format_exception_only(type(error), error)[-1].split())
+    if len(text := _said(error)) > 10_000:  # not all of it through Python's own formatting
+        text = f"{type(error).__name__}: {text[:10_000]}"
+    else:
+        text = traceback.format_exception_only(type(error), error)[-1]
+    text = " ".join(text.split())
     return text if len(text) <= 300 else text[:300] + " ..."
+
+
+def _said(error: BaseException) -> str:
+    try:
+        return str(error)
+    except BaseException:
+        return ""
 
 
 def describe_error(error: BaseException, call: str) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from lesson_kit.check.engine import limits
+from lesson_kit.check.engine import limits, originals
 from lesson_kit.check.engine.differences import Fault, difference
 from lesson_kit.check.engine.errors import (
     describe_error,
@@ -24,7 +24,7 @@ from lesson_kit.check.engine.errors import (
     stopped_by_the_learner,
 )
 from lesson_kit.check.engine.known import known_mistake
-from lesson_kit.check.engine.limits import TimeUp, alone, in_time
+from lesson_kit.check.engine.limits import TimeUp, alone, cleaned, in_time
 from lesson_kit.check.engine.run import gradients, run, try_out
 from lesson_kit.check.engine.source_code import attributes_in, computes, unused_arguments
 from lesson_kit.check.engine.trial import Trial, try_all
@@ -52,7 +52,7 @@ def judge(exercise: Any, candidate: Any) -> Verdict:
     Raises nothing but the learner's own interrupt.
     """
     try:
-        with warnings.catch_warnings(), torch.enable_grad(), torch.random.fork_rng(devices=[]):
+        with originals.kept(), warnings.catch_warnings(), torch.enable_grad(), torch.random.fork_rng(devices=[]):
             warnings.simplefilter("ignore")
             return no_function(exercise, candidate) or judge_results(try_all(exercise, candidate))
     except KeyboardInterrupt:
@@ -66,8 +66,8 @@ def see(show: Callable[[Callable], Any] | None, candidate: Callable) -> Any:
     if show is None:
         return None
     try:
-        with alone():
-            return in_time(lambda: show(candidate))
+        with originals.kept(), alone():
+            return in_time(lambda: show(cleaned(candidate)))
     except BaseException as error:
         if stopped_by_the_learner(error):
             raise
@@ -273,7 +273,7 @@ def wrong_gradient(trial: Trial, number: int) -> Verdict | None:
     exercise, args, where = trial.exercise, trial.cases[number], trial.where(number)
     try:
         with alone():
-            got = in_time(lambda: gradients(trial.candidate, args))
+            got = in_time(lambda: gradients(cleaned(trial.candidate), args))
     except BaseException as error:
         if stopped_by_the_learner(error):
             raise

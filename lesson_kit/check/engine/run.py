@@ -10,7 +10,7 @@ from torch import Tensor
 
 from lesson_kit.check.engine.differences import difference
 from lesson_kit.check.engine.errors import error_text, stopped_by_the_learner
-from lesson_kit.check.engine.limits import TimeUp, alone, in_time
+from lesson_kit.check.engine.limits import TimeUp, alone, cleaned, in_time
 
 CALLS = 200  # of a function among the inputs, in one run; no exercise needs a quarter of it
 
@@ -59,7 +59,7 @@ def try_out(function: Callable, args: tuple) -> Run:
     """
     with alone() as printed:
         try:
-            r = in_time(lambda: run(function, args))
+            r = in_time(lambda: run(cleaned(function), args))
         except TimeUp as late:  # it came between the function and the end of ``run``
             r = Run(error=late)
     if stopped_by_the_learner(r.error):
