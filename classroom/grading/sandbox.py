@@ -9,44 +9,36 @@ An exercise that is not passed goes on as the course's own version, as in the le
 What is hindered. On Linux the kernel refuses to read other files than Python's and the course's, to write any, to reach
 the network, to start processes and to signal them (``confinement.py``). Elsewhere Python refuses the last four, and a
 library written in C can get by. Everywhere time and memory are limited, and an exercise that does harm to its process
-does none to the next, which gets another. What a function changes in torch, in Python's built-ins or in the checks is
-put back after each call. What it prints goes nowhere; a verdict counts only with a word that no learner is told.
+does none to the next, which gets another. What a cell or a function changes in torch, in Python's built-ins or in the
+checks is put back before anything is judged. What it prints goes nowhere; a verdict counts only with a word that no
+learner is told.
 
 What is not. The check and the function are in one process: code that means to can find that word and pass by itself.
 There is little to gain, since the solutions stand in the lessons.
 """
 
-import builtins
 import contextlib
-import copy
-import dis
 import functools
-import inspect
-import itertools
 import json
 import linecache
-import math
 import os
 import re
 import site
 import sys
-import threading
 import traceback
-import types
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import psutil
 import torch
-from torch.overrides import _len_torch_function_stack, _pop_mode
 
 from classroom._files import CHECKOUT
 from classroom.grading.confinement import confine
 from classroom.grading.slicing import Statement, moment, needed, statements
 from lesson_kit import check as checks
 from lesson_kit import show
-from lesson_kit.check.engine import errors, limits
+from lesson_kit.check.engine import errors, limits, originals
 from lesson_kit.check.engine.exercise import Exercise
 
 try:
@@ -107,9 +99,8 @@ def _one(job: dict, send: Callable[..., None]) -> None:
     memory = psutil.Process().memory_info().rss
     confined = confine([*SYSTEM, *libraries, CHECKOUT])
     _forbid()
-    put_back = _remember()
     send(begun=os.getpid(), memory=memory, confined=confined)
-    send(**_grade(job, put_back))
+    send(**_grade(job))
 
 
 def _limit(memory: int, seconds: float) -> None:
@@ -150,83 +141,7 @@ def _forbid() -> None:
     sys.addaudithook(hook)
 
 
-# --- what is put back --------------------------------------------------------------------------
-
-
-def _remember() -> Callable[[], None]:
-    """A function that puts back what has been changed since: in the checks, and in what the checks stand on.
-
-    That is which names there are and what they name; the code behind functions; and what is in lists, sets and dicts.
-    """
-    course = ("course_utils", "lesson_kit", "classroom", "__main__")
-    ours = [module for name, module in sys.modules.items() if name.split(".")[0] in course]
-    classes = [each for module in ours for each in vars(module).values() if inspect.isclass(each)]
-    ours += [each for each in classes if each.__module__.split(".")[0] in course]
-    ours += checks.EXERCISES.values()
-    others = [builtins, math, copy, dis, functools, inspect, itertools, json, os, re, threading, traceback, warnings]
-    others += [torch, torch.Tensor, torch.autograd, torch.functional, torch.nn.functional, torch.random, torch.testing]
-    before = [(owner, dict(vars(owner)), owner in ours) for owner in [*ours, *others]]
-    values = [value for _, names, _ in before for name, value in names.items() if not name.startswith("__")]
-    code = [(each, each.__code__, each.__defaults__, each.__kwdefaults__) for each in set(_functions(values))]
-    inside = [value for _, names, is_ours in before if is_ours for name, value in names.items() if name[:2] != "__"]
-    contents = [(each, copy.copy(each), _ids(each)) for each in inside if type(each) in (dict, list, set)]
-    modes = _len_torch_function_stack()
-
-    def put_back() -> None:
-        while _len_torch_function_stack() > modes:
-            _pop_mode()
-        for function, *rest in code:
-            if function.__code__ is not rest[0] or function.__defaults__ is not rest[1]:
-                function.__code__, function.__defaults__, function.__kwdefaults__ = rest
-        for container, old, ids in contents:
-            if _ids(container) != ids:
-                container.clear()
-                container.extend(old) if type(old) is list else container.update(old)
-        for owner, old, is_ours in before:
-            now = vars(owner)
-            changed = [name for name, value in old.items() if name not in now or now[name] is not value]
-            new = [name for name in now if name not in old] if is_ours and len(now) > len(old) else []
-            for name in changed:
-                with contextlib.suppress(AttributeError, TypeError):
-                    setattr(owner, name, old[name])
-            for name in new:
-                if not isinstance(now[name], types.ModuleType):  # a module of the course, imported meanwhile, stays
-                    delattr(owner, name)
-
-    return put_back
-
-
-def _functions(values: list) -> Iterator[types.FunctionType]:
-    for value in values:
-        function = value.__func__ if isinstance(value, classmethod | staticmethod) else value
-        if isinstance(function, types.FunctionType):
-            yield function
-
-
-def _ids(container: dict | list | set) -> list[int]:
-    """What is in it; by identity, since things may compare in their own way."""
-    return [*map(id, container), *(map(id, container.values()) if type(container) is dict else ())]
-
-
-class _Guarded:
-    """A learner's function, as the checks see it; after each call what it has changed is put back."""
-
-    def __init__(self, function: Callable, put_back: Callable[[], None]):
-        self._function, self._put_back = function, put_back
-        if hasattr(function, "__code__"):
-            self.__code__ = function.__code__  # the checks look whether a function does anything at all
-
-    def __call__(self, *args):
-        try:
-            return self._function(*args)
-        finally:
-            self._put_back()
-
-
-# --- grading -----------------------------------------------------------------------------------
-
-
-def _grade(job: dict, put_back: Callable[[], None]) -> dict[str, Any]:
+def _grade(job: dict) -> dict[str, Any]:
     """The verdict on one exercise, as ``process.Grade`` has it."""
     cells, name = job["cells"], job["exercise"]
     everything, broken = statements(cells)
@@ -238,13 +153,14 @@ def _grade(job: dict, put_back: Callable[[], None]) -> dict[str, Any]:
     place = moment(everything, name)
     if place is None:
         return _not_bound(name, cells, broken)
-    for each in needed(everything, [name], job["given"]):
-        if each.cell <= place or place == -1:
-            _run(each, names, failed, put_back)
+    with originals.kept(), limits.alone():  # what is changed for others is put back before anything is judged
+        for each in needed(everything, [name], job["given"]):
+            if each.cell <= place or place == -1:
+                _run(each, names, failed)
     if name not in names:
         text, error_type = failed.get(name, ("an error", ""))
         return _found(["raised"], f"Its cell ends with {text}", error_type)
-    return _judge(checks.EXERCISES[name], names[name], put_back)
+    return _judge(checks.EXERCISES[name], names[name])
 
 
 def _found(slugs: list[str], text: str, error_type: str = "", together: bool = False) -> dict[str, Any]:
@@ -258,7 +174,7 @@ def _not_bound(name: str, cells: list[str], broken: dict[int, str]) -> dict[str,
     return _found(["not-there"], "No cell defines it.")
 
 
-def _run(statement: Statement, names: dict, failed: dict[str, tuple[str, str]], put_back: Callable[[], None]) -> None:
+def _run(statement: Statement, names: dict, failed: dict[str, tuple[str, str]]) -> None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -267,14 +183,11 @@ def _run(statement: Statement, names: dict, failed: dict[str, tuple[str, str]], 
         text = traceback.format_exception_only(error)[-1].strip()[:300]
         for name in statement.binds:
             failed[name] = text, type(error).__name__
-    finally:
-        put_back()
 
 
-def _judge(exercise: Exercise, candidate: Any, put_back: Callable[[], None]) -> dict[str, Any]:
-    function = callable(candidate) and not inspect.isclass(candidate) and candidate is not exercise.reference
+def _judge(exercise: Exercise, candidate: Any) -> dict[str, Any]:
     try:
-        verdict = exercise(_Guarded(candidate, put_back) if function else candidate, record=False, sight=False).verdict
+        verdict = exercise(candidate, record=False, sight=False).verdict
     except BaseException as error:  # an interrupt that the learner's code sent itself
         return _found(["raised"], f"It raised {type(error).__name__}, which stops a cell.", type(error).__name__)
     known = all(slug in exercise.mistakes for slug in verdict.slugs)
