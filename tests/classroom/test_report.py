@@ -303,7 +303,7 @@ def test_an_old_kernel_is_left_as_it_is(monkeypatch):
 
 PRETENDING = {
     "the tolerance": "from lesson_kit.check.engine import differences\n"
-    "    differences.TOLERANCE[torch.float32] = (1e30, 1e30)",
+    "    differences.TOLERANCE = {torch.float32: (1e30, 1e30)}",
     "code of the checks": "from lesson_kit.check.engine import differences\n"
     "    differences.difference.__code__ = (lambda *args, **kwargs: None).__code__",
     "code of the reference": "from lesson_kit import check\n"
@@ -329,8 +329,8 @@ def test_what_a_function_changes_in_place_makes_no_wrong_answer_pass(worker, way
     assert grade(cells, ["softmax", "attend"], Limits(12, 512), worker)["attend"].passed
 
 
-SEND = """import gc
-    send = next(f for f in gc.get_objects() if getattr(getattr(f, 'func', None), '__name__', '') == '_send')
+SEND = """import functools, gc
+    send = next(f for f in gc.get_objects() if type(f) is functools.partial and f.func.__name__ == '_send')
     {}
     return scores * 7"""
 
