@@ -23,7 +23,6 @@ import json
 import linecache
 import os
 import re
-import site
 import sys
 import traceback
 import warnings
@@ -95,7 +94,7 @@ def _one(job: dict, send: Callable[..., None]) -> None:
         os.setsid()  # no terminal any more
     limits.SECONDS = min(limits.SECONDS, job["call_seconds"])
     _limit(job["memory"], job["seconds"])
-    libraries = [sys.prefix, sys.base_prefix, *site.getsitepackages(), site.getusersitepackages()]
+    libraries = [sys.prefix, sys.base_prefix, *filter(None, sys.path)]
     memory = psutil.Process().memory_info().rss
     confined = confine([*SYSTEM, *libraries, CHECKOUT])
     _forbid()

@@ -213,7 +213,8 @@ RIGHT = ["import torch", "def softmax(scores):\n    return torch.softmax(scores,
 @pytest.fixture(scope="module")
 def worker():
     """Loads the course once for all tests that grade a few lines."""
-    with Worker(threading.Event()) as worker:
+    with pytest.MonkeyPatch.context() as patch, Worker(threading.Event()) as worker:
+        patch.setenv("SECRET_TOKEN", "hunter2")
         yield worker
 
 
@@ -355,10 +356,9 @@ def test_an_end_that_is_claimed_ends_that_exercise_and_no_other(worker):
     assert softmax_with(worker, "return torch.softmax(scores, dim=-1)").passed
 
 
-def test_the_teachers_environment_is_not_handed_on(monkeypatch):
-    monkeypatch.setenv("SECRET_TOKEN", "hunter2")
-    with Worker(threading.Event()) as worker:
-        found = softmax_with(worker, "import os", "raise ValueError(os.environ.get('SECRET_TOKEN', 'nothing there'))")
+def test_the_teachers_environment_is_not_handed_on(worker):
+    assert os.environ["SECRET_TOKEN"] == "hunter2"
+    found = softmax_with(worker, "import os", "raise ValueError(os.environ.get('SECRET_TOKEN', 'nothing there'))")
     assert "nothing there" in found.text
 
 
