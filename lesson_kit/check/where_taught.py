@@ -33,7 +33,7 @@ PLACES = {
     "label_smoothed_loss": ("14_train_a_translator.ipynb", "The loss: label smoothing"),
     "learning_rate": ("14_train_a_translator.ipynb", "The learning rate: warm-up"),
     "greedy_decode": ("15_choosing_words.ipynb", "Writing a sentence"),
-    "online_softmax_sum": ("18_attention_at_scale.ipynb", "Softmax in one pass"),
+    "online_softmax_sum": ("18_attention_at_scale.ipynb", "The weighted sum in one pass"),
     "cached_step": ("18_attention_at_scale.ipynb", "Writing: one token at a time"),
 }
 TITLES = {
