@@ -34,7 +34,8 @@ def expect_ids(name: str, ids: Tensor, below: int, max_length: int, start: int =
     expect_dtype(name, ids, "an int64 or int32 tensor", INTEGERS[:2])
     expect_shape(name, ids, ids.dim() == 2 and 0 not in ids.shape, "(batch, length), nothing empty")
     if (end := start + ids.shape[1]) > max_length:
-        raise ValueError(f"{name} is {end} tokens long; expected at most {max_length}, the length of the position table")
+        most = f"at most {max_length}, the length of the position table"
+        raise ValueError(f"{name} is {end} tokens long; expected {most}")
     if ids.min() < 0 or ids.max() >= below:
         raise ValueError(f"{name} must lie in 0..{below - 1}, got values from {int(ids.min())} to {int(ids.max())}")
 
