@@ -4,11 +4,11 @@ import argparse
 import sys
 from importlib import import_module
 
-from classroom._files import ClassroomError
+from classroom._files import CHECKOUT, NOTEBOOKS, ClassroomError
 
 # One module for each command. It offers add_to(subparsers), which sets ``run``: a function of the arguments that
 # returns an exit status, or None for 0.
-COMMANDS = ["build", "report", "wheelhouse"]
+COMMANDS = ["classroom.build", "classroom.grading.report", "classroom.wheelhouse.wheelhouse"]
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -18,8 +18,14 @@ def main(arguments: list[str] | None = None) -> int:
     )
     subparsers = parser.add_subparsers(required=True, metavar="COMMAND")
     for name in COMMANDS:
-        import_module(f"classroom.{name}").add_to(subparsers)
+        import_module(name).add_to(subparsers)
     chosen = parser.parse_args(arguments)
+    if not NOTEBOOKS.is_dir():
+        print(
+            f"There are no lessons in {CHECKOUT}: run this in the folder that was cloned or downloaded.",
+            file=sys.stderr,
+        )
+        return 2
     try:
         return chosen.run(chosen) or 0
     except ClassroomError as error:

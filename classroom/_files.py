@@ -1,10 +1,13 @@
-"""Reading a lesson and making a folder, with errors a teacher can act on."""
+"""What all commands share: where the course lies, reading a lesson, making a folder; errors a teacher can act on."""
 
 from collections.abc import Iterable
 from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
+
+CHECKOUT = Path(__file__).parents[1]
+NOTEBOOKS = CHECKOUT / "notebooks"
 
 
 class ClassroomError(ValueError):
@@ -63,3 +66,8 @@ def make_folder(folder: Path | str) -> Path:
     except OSError as error:
         raise OSError(f"folder {folder} can't be written to ({error.strerror}); choose another one") from error
     return folder
+
+
+def counted(number: int, what: str) -> str:
+    """ "1 lesson", "2 lessons"."""
+    return f"{number} {what}{'' if number == 1 else 's'}"

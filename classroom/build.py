@@ -13,8 +13,9 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
+from classroom._files import ClassroomError, counted
 from classroom.versions.assignment import CONFIGURATION, assignment_version
-from classroom.versions.lesson import ClassroomError, Lesson, find_lessons, read_lesson
+from classroom.versions.lesson import Lesson, find_lessons, read_lesson
 from classroom.versions.student import student_version
 
 PARTS = ("student", "teacher", "assignment", "pages", "slides", "worksheets")
@@ -66,7 +67,7 @@ def run(arguments: argparse.Namespace) -> None:
                 made = _maker(part, arguments)(lessons, Path(folder) / part)
                 print(f"{part}: {made}", flush=True)
         count = put_in_place(Path(folder), output, arguments.force)
-    print(f"{_count(range(count), 'file')} written into {output}.")
+    print(f"{counted(count, 'file')} written into {output}.")
 
 
 def _maker(part: str, arguments: argparse.Namespace) -> Callable[[Sequence[Lesson], Path], str]:
@@ -89,10 +90,10 @@ def _maker(part: str, arguments: argparse.Namespace) -> Callable[[Sequence[Lesso
 def _other(part: str, lessons: Sequence[Lesson], folder: Path) -> str:
     folder.mkdir()
     try:
-        import_module(f"classroom.{part}").build([lesson.path for lesson in lessons], folder)
+        import_module(f"classroom.printing.{part}").build([lesson.path for lesson in lessons], folder)
     except ModuleNotFoundError as error:
         raise ClassroomError(f"{part} need the package {error.name}, which is not installed here.") from error
-    return f"{sum(path.is_file() for path in folder.rglob('*'))} files"
+    return counted(sum(path.is_file() for path in folder.rglob("*")), "file")
 
 
 def write(notebook: NotebookNode, path: Path) -> None:
@@ -102,15 +103,11 @@ def write(notebook: NotebookNode, path: Path) -> None:
     nbformat.write(notebook, path)
 
 
-def _count(things: Sequence, name: str) -> str:
-    return f"{len(things)} {name}{'' if len(things) == 1 else 's'}"
-
-
 def write_all(lessons: Sequence[Lesson], folder: Path, version: Callable[[Lesson], NotebookNode]) -> str:
     """Writes one version of each lesson under the lesson's own name: links from one to the next still lead on."""
     for lesson in lessons:
         write(version(lesson), folder / lesson.path.name)
-    return _count(lessons, "lesson")
+    return counted(len(lessons), "lesson")
 
 
 def write_assignments(lessons: Sequence[Lesson], folder: Path, hints: bool = True) -> str:
@@ -122,7 +119,7 @@ def write_assignments(lessons: Sequence[Lesson], folder: Path, hints: bool = Tru
     (folder / "nbgrader_config.py").write_text(CONFIGURATION, encoding="utf-8")
     without = [lesson.number for lesson in lessons if not lesson.exercises]
     nothing = f"; {' and '.join(without)} without exercises to grade" if without else ""
-    return f"{_count(with_exercises, 'assignment')}{nothing}"
+    return f"{counted(len(with_exercises), 'assignment')}{nothing}"
 
 
 def check_folder(folder: Path, force: bool = False) -> None:

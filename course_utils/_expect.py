@@ -20,8 +20,7 @@ def expect_float(**tensors: Tensor) -> None:
     """Each keyword must be a floating-point tensor, all of one dtype and on one device."""
     first_name, first = next(iter(tensors.items()))
     for name, tensor in tensors.items():
-        if not isinstance(tensor, Tensor):
-            raise TypeError(f"{name} must be a torch.Tensor, got {type(tensor).__name__}")
+        expect_tensor(name, tensor)
         if not tensor.is_floating_point():
             raise TypeError(f"{name} must have a floating-point dtype, got {tensor.dtype}")
         if tensor.dtype != first.dtype:
@@ -33,12 +32,10 @@ def expect_float(**tensors: Tensor) -> None:
 def expect_ids(name: str, ids: Tensor, below: int, max_length: int, start: int = 0) -> None:
     """(batch, length) of integers in 0..below - 1, nothing empty, and no longer than ``max_length`` with ``start``."""
     expect_dtype(name, ids, "an int64 or int32 tensor", INTEGERS[:2])
-    if ids.dim() != 2 or 0 in ids.shape:
-        raise ValueError(f"{name} has shape {tuple(ids.shape)}; expected (batch, length), nothing empty")
-    if start + ids.shape[1] > max_length:
-        raise ValueError(
-            f"{name} is {start + ids.shape[1]} tokens long; expected at most {max_length}, the length of positions"
-        )
+    expect_shape(name, ids, ids.dim() == 2 and 0 not in ids.shape, "(batch, length), nothing empty")
+    if (end := start + ids.shape[1]) > max_length:
+        most = f"at most {max_length}, the length of the position table"
+        raise ValueError(f"{name} is {end} tokens long; expected {most}")
     if ids.min() < 0 or ids.max() >= below:
         raise ValueError(f"{name} must lie in 0..{below - 1}, got values from {int(ids.min())} to {int(ids.max())}")
 
@@ -59,15 +56,14 @@ def expect_mask(mask: Tensor, shape: tuple[int, ...], device: torch.device) -> N
     if mask.device != device:
         raise ValueError(f"mask is on {mask.device}, but query is on {device}; expected the same")
     sizes = zip(reversed(mask.shape), reversed(shape), strict=False)
-    if mask.dim() > len(shape) or any(m not in (1, s) for m, s in sizes):
-        raise ValueError(f"mask has shape {tuple(mask.shape)}; expected one that broadcasts to {tuple(shape)}")
+    fits = mask.dim() <= len(shape) and all(m in (1, s) for m, s in sizes)
+    expect_shape("mask", mask, fits, f"one that broadcasts to {tuple(shape)}")
 
 
 def expect_padding_mask(name: str, mask: Tensor, shape: tuple[int, ...]) -> None:
     """Boolean, True for a real token, and exactly of ``shape``, (batch, length)."""
     expect_dtype(name, mask, "a boolean tensor (True = a real token)", (torch.bool,))
-    if mask.shape != shape:
-        raise ValueError(f"{name} has shape {tuple(mask.shape)}; expected (batch, length), here {tuple(shape)}")
+    expect_shape(name, mask, mask.shape == shape, f"(batch, length), here {tuple(shape)}")
 
 
 def expect_positive_int(**numbers: int) -> None:
@@ -98,8 +94,7 @@ def expect_query_key_value(query: Tensor, key: Tensor, value: Tensor) -> None:
     """Floating point, (..., length, features) each, with the same batch axes and one value for each key."""
     expect_float(query=query, key=key, value=value)
     for name, x in (("query", query), ("key", key), ("value", value)):
-        if x.dim() < 2:
-            raise ValueError(f"{name} has shape {tuple(x.shape)}; expected (..., length, features)")
+        expect_shape(name, x, x.dim() >= 2, "(..., length, features)")
     if query.shape[-1] == 0:
         raise ValueError("query has 0 features per row; expected at least 1")
     if key.shape[-1] != query.shape[-1]:
@@ -118,14 +113,25 @@ def expect_sequences(w_q: Tensor, **tensors: Tensor) -> None:
     expect_float(**tensors, w_q=w_q)
     first_name, first = next(iter(tensors.items()))
     for name, x in tensors.items():
-        if x.dim() != 3 or x.shape[-1] != w_q.shape[1]:
-            raise ValueError(f"{name} has shape {tuple(x.shape)}; expected (batch, length, d_model={w_q.shape[1]})")
+        fits = x.dim() == 3 and x.shape[-1] == w_q.shape[1]
+        expect_shape(name, x, fits, f"(batch, length, d_model={w_q.shape[1]})")
         if len(x) != len(first):
             raise ValueError(f"{name} has a batch of {len(x)}, {first_name} one of {len(first)}; expected the same")
+
+
+def expect_shape(name: str, x: Tensor, fits: bool, expected: str) -> None:
+    """Words the error if the shape of ``x`` does not fit."""
+    if not fits:
+        raise ValueError(f"{name} has shape {tuple(x.shape)}; expected {expected}")
+
+
+def expect_tensor(name: str, x: Tensor) -> None:
+    """``x`` must be a tensor."""
+    if not isinstance(x, Tensor):
+        raise TypeError(f"{name} must be a torch.Tensor, got {type(x).__name__}")
 
 
 def expect_width(x: Tensor, width: int, **weights: Tensor) -> None:
     """``x`` must fit ``weights`` in dtype and device, and its last axis must have size ``width``."""
     expect_float(x=x, **weights)
-    if x.dim() == 0 or x.shape[-1] != width:
-        raise ValueError(f"x has shape {tuple(x.shape)}; expected its last axis to be {width}")
+    expect_shape("x", x, x.shape[-1:] == (width,), f"its last axis to be {width}")

@@ -82,8 +82,9 @@ class MultiHeadAttention(nn.Module):
     ) -> tuple[Float[Tensor, "batch queries d_model"], Float[Tensor, "batch heads queries keys"] | None]:
         """Returns ``(output, weights)``; the weights are None unless ``need_weights``.
 
-        ``mask`` broadcasts to (queries, keys), to (batch, queries, keys) for all heads alike, or to (batch, heads,
-        queries, keys). Without ``need_weights`` torch's fused attention gives the same output and stores no weights.
+        ``mask`` broadcasts to (batch, queries, keys), for all heads alike, or to (batch, heads, queries, keys). A
+        padding mask, (batch, keys), is passed as ``mask[:, None, :]``. Without ``need_weights`` torch's fused attention
+        gives the same output and stores no weights.
 
         Raises:
             TypeError: a tensor is not floating point, dtypes differ, or ``mask`` is not boolean.
@@ -91,8 +92,16 @@ class MultiHeadAttention(nn.Module):
         """
         expect_sequences(self.w_q.weight, query=query, key=key, value=value)
         expect_query_key_value(query, key, value)
-        q, k, v = (split_heads(x, self.n_heads) for x in (self.w_q(query), self.w_k(key), self.w_v(value)))
-        context, weights = attend_in_heads(q, k, v, mask, need_weights, self.weight_dropout if self.training else 0.0)
+        # 1. Queries, keys and values of every head: (batch, heads, length, d_head).
+        q = split_heads(self.w_q(query), self.n_heads)
+        k = split_heads(self.w_k(key), self.n_heads)
+        v = split_heads(self.w_v(value), self.n_heads)
+
+        # 2. Attention in each head.
+        dropout = self.weight_dropout if self.training else 0.0
+        context, weights = attend_in_heads(q, k, v, mask, need_weights, dropout)
+
+        # 3. The heads side by side again, and mixed.
         return self.w_o(merge_heads(context)), weights
 
 

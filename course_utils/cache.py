@@ -158,12 +158,10 @@ def _expect_cache(decoder: Decoder, cache: KeyValueCache, x: Tensor, memory: Ten
         raise ValueError(f"cache has room for {room} tokens and holds {cache.length}; got {x.shape[1]} more")
     if cache.memory is None:
         return
-    if cache.layers[0].keys.shape[1] != first.n_heads:
-        raise ValueError(f"cache holds {cache.layers[0].keys.shape[1]} heads, the decoder has {first.n_heads}")
-    if (cache.memory.shape, cache.memory.dtype) != (memory.shape, memory.dtype):
+    shapes = tuple(cache.memory.shape), tuple(memory.shape)
+    same = cache.memory is memory or (shapes[0] == shapes[1] and torch.equal(cache.memory, memory))
+    if not same or cache.layers[0].keys.shape[1] != first.n_heads:
         raise ValueError(
-            f"cache holds a memory of shape {tuple(cache.memory.shape)} and {cache.memory.dtype}, got one of "
-            f"{tuple(memory.shape)} and {memory.dtype}; expected a new cache for each memory"
+            f"cache was filled with another memory, or by another decoder (memories of shape {shapes[0]} and "
+            f"{shapes[1]}); expected a new cache for each"
         )
-    if cache.memory is not memory and not torch.equal(cache.memory, memory):
-        raise ValueError("cache holds another memory of the same shape; expected a new cache for each memory")

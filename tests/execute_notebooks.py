@@ -13,6 +13,8 @@ import matplotlib
 import nbformat
 from nbclient import NotebookClient
 
+from tools.set_up import METADATA
+
 NOTEBOOKS = Path(__file__).parent.parent / "notebooks"
 ENVIRONMENT = {"COURSE_INTERACTIVE": "0"}
 
@@ -23,10 +25,7 @@ def execute(path: Path) -> None:
     NotebookClient(notebook, timeout=300, coalesce_streams=True, resources=folder).execute()
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)  # when each cell ran: noise in a diff
-    notebook.metadata = {
-        "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
-        "language_info": {"name": "python"},
-    }
+    notebook.metadata = METADATA  # whatever the Python that ran it
     nbformat.write(notebook, path)
     print(f"executed {path.name}: {path.stat().st_size / 1e3:.0f} kB")
 

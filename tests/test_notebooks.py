@@ -12,6 +12,7 @@ import torch
 
 from lesson_kit import check, examples
 from lesson_kit.data import data_path
+from tools.set_up import begin
 
 ROOT = Path(__file__).parent.parent
 LESSONS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -70,7 +71,7 @@ def test_has_one_title_and_skips_no_heading_level(name):
 
 
 @lessons
-def test_starts_with_promise_badges_time_needs_and_goals(name):
+def test_starts_with_promise_links_time_needs_and_goals(name):
     first = NOTEBOOKS[name].cells[0]
     assert first.cell_type == "markdown" and first.source.startswith(f"# {name[:2]} · ")
     for part in ("mybinder.org", "colab.research.google.com", "**Time**", "**You need**"):
@@ -79,13 +80,14 @@ def test_starts_with_promise_badges_time_needs_and_goals(name):
 
 
 @lessons
-def test_badges_lead_to_this_lesson_of_this_repository(name):
+def test_links_open_this_lesson_of_this_repository(name):
     project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     repository = re.search(r'Repository = "https://github.com/([^"]+)"', project)[1]
     links = re.findall(r"https://(?:mybinder\.org/v2|colab\.research\.google\.com/github)[^)\s]+", markdown(name))
     assert len(links) == 2
     for link in links:
-        assert repository in link and f"notebooks/{name}.ipynb" in link
+        assert repository in link and f"/{name}.ipynb" in link
+    assert "![" not in NOTEBOOKS[name].cells[0].source, "without a network a picture is a broken one"
 
 
 @lessons
@@ -94,9 +96,14 @@ def test_links_to_files_lead_somewhere(name):
         assert (ROOT / "notebooks" / target).exists(), target
 
 
-def test_the_set_up_cell_is_the_same_everywhere():
-    assert len({cells(name, "code")[0].source for name in NOTEBOOKS}) == 1
-    assert all(NOTEBOOKS[name].cells[1] == cells(name, "code")[0] for name in NOTEBOOKS)
+@lessons
+def test_begins_as_every_lesson_does(name):
+    """One visible line of set-up, and what JupyterLab would write into the metadata: ``python -m tools.set_up``."""
+    text = (ROOT / "notebooks" / f"{name}.ipynb").read_text(encoding="utf-8")
+    assert begin(json.loads(text), name) == json.loads(text)
+    install, visible = cells(name, "code")[:2]
+    assert NOTEBOOKS[name].cells[1:3] == [install, visible]
+    assert install.metadata.jupyter.source_hidden and len(visible.source.splitlines()) == 1
 
 
 @lessons

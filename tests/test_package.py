@@ -100,7 +100,7 @@ def commands() -> list[str]:
 
 def test_the_readme_has_two_commands_of_one_line_each():
     learn, test = commands()
-    assert learn.endswith("notebooks/00_start_here.ipynb") and "pytest" in test
+    assert learn.endswith(" && .venv/bin/python -m lesson_kit start") and "pytest" in test
     shared = test[: test.rindex(" && ")]
     assert learn.startswith(shared), "both install the same way"
 

@@ -1,18 +1,25 @@
 """``python -m classroom report FOLDER``: who passed what, and which mistakes were common."""
 
 import argparse
+import contextlib
 import csv
+import queue
+import re
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from classroom.grading import submissions as returned
-from classroom.grading.grading import Cancelled, Limits, grade
-from classroom.grading.submissions import LESSONS, Remark, Submission
+from classroom.grading.process import Cancelled, Limits, Worker, grade
+from classroom.grading.submissions import LESSONS, Remark, Submission, collect
 
+NOT_CONFINED = (
+    "This system can't confine the learners' code: Python refuses it the network, other programs and writing, but a "
+    "library written in C can get by, and it can read your files. See Trust in classroom/README.md."
+)
 SMALLEST = 256  # MB; with less than this a right answer may not have room
-FORMULA = tuple("=+-@\t")  # a spreadsheet would work out what begins so
+# A spreadsheet would work out what begins so; some take a semicolon or a tab for the end of a cell.
+FORMULA = re.compile(r"(^|[;\t])(?=\s*[=+\-@\t＝＋－＠])")
 
 
 def add_to(subparsers) -> None:
@@ -58,12 +65,12 @@ def report(folder: Path, output: Path, limits: Limits, jobs: int = 2) -> tuple[l
         )
     if not folder.is_dir():
         raise ValueError(f"{folder} is {'not a folder' if folder.exists() else 'not there'}.")
-    submissions, remarks = returned.collect(folder, leave_out=output)
+    submissions, remarks = collect(folder, leave_out=output)
     if not submissions and not any(each.file.lower().endswith(".ipynb") for each in remarks):
         raise ValueError(f"There are no notebooks in {folder}.")
     _prepare(output)
     remarks += grade_all(submissions, limits, jobs)
-    submissions = [each for each in submissions if each.verdicts]
+    submissions = [each for each in submissions if each.grades]
     _write(output, submissions, remarks)
     return submissions, remarks
 
@@ -83,20 +90,26 @@ def _prepare(output: Path) -> None:
 
 def grade_all(submissions: list[Submission], limits: Limits, jobs: int) -> list[Remark]:
     """Gives each submission its verdicts, ``jobs`` at a time; remarks on those that could not be graded."""
-    remarks, cancel = [], threading.Event()
+    remarks, cancel, workers = [], threading.Event(), queue.SimpleQueue()
 
     def one(submission: Submission) -> None:
+        worker = workers.get()
         try:
-            submission.verdicts = grade(submission.cells, LESSONS[submission.lesson], limits, cancel)
+            submission.grades = grade(submission.cells, LESSONS[submission.lesson], limits, worker)
         except Cancelled:
             pass
         except Exception as error:  # one submission never spoils the report
             remarks.append(Remark(submission.file, f"Could not be graded: {error or type(error).__name__}."))
-        done = sum(bool(each.verdicts) for each in submissions)
+        finally:
+            workers.put(worker)
+        done = sum(bool(each.grades) for each in submissions)
         if sys.stderr.isatty():
             print(f"\r{done} of {len(submissions)} graded", end="", file=sys.stderr, flush=True)
 
-    with ThreadPoolExecutor(jobs) as pool:
+    with contextlib.ExitStack() as stack, ThreadPoolExecutor(jobs) as pool:
+        all_workers = [stack.enter_context(Worker(cancel)) for _ in range(min(jobs, max(len(submissions), 1)))]
+        for worker in all_workers:
+            workers.put(worker)
         try:
             list(pool.map(one, submissions))
         except BaseException:  # Ctrl-C: what still runs is ended at once
@@ -105,6 +118,8 @@ def grade_all(submissions: list[Submission], limits: Limits, jobs: int) -> list[
             raise
     if sys.stderr.isatty():
         print(file=sys.stderr)
+    if not all(worker.confined for worker in all_workers):
+        print(NOT_CONFINED, file=sys.stderr)
     return sorted(remarks, key=lambda remark: remark.file)
 
 
@@ -131,15 +146,15 @@ def _write_csv(path: Path, submissions: list[Submission], remarks: list[Remark])
     from classroom.grading.summary import outcome
 
     rows = [
-        [each.lesson, each.learner, each.file, name, outcome(name, verdict), verdict.slug or "", verdict.text]
+        [each.lesson, each.learner, each.file, name, outcome(name, grade), grade.name, grade.text]
         for each in submissions
-        for name, verdict in each.verdicts.items()
+        for name, grade in each.grades.items()
     ]
     rows += [["", "", each.file, "", "left out", "", each.text] for each in remarks if each.left_out]
     with path.open("w", encoding="utf-8-sig", errors="backslashreplace", newline="") as file:  # spreadsheets ask for it
         table = csv.writer(file)
         table.writerow(["lesson", "learner", "file", "exercise", "outcome", "verdict", "message"])
-        table.writerows([[f"'{cell}" if cell.startswith(FORMULA) else cell for cell in row] for row in rows])
+        table.writerows([[FORMULA.sub(r"\1'", cell) for cell in row] for row in rows])
 
 
 def _text(submissions: list[Submission], remarks: list[Remark], common: list) -> str:
@@ -149,7 +164,7 @@ def _text(submissions: list[Submission], remarks: list[Remark], common: list) ->
     parts = []
     for lesson in sorted({each.lesson for each in submissions}):
         group = [each for each in submissions if each.lesson == lesson]
-        cells = [[in_short(name, verdict) for name, verdict in each.verdicts.items()] for each in group]
+        cells = [[in_short(name, grade) for name, grade in each.grades.items()] for each in group]
         rows = [each.learner for each in group]
         parts.append(repr(show.matrix(cells, rows=rows, columns=LESSONS[lesson], title=f"Lesson {lesson}")))
     if common:

@@ -3,6 +3,8 @@
 import re
 from html import escape
 
+from classroom._files import counted
+from classroom.grading.process import Grade
 from classroom.grading.submissions import LESSONS, Remark, Submission
 from classroom.grading.summary import (
     ENDED,
@@ -99,9 +101,9 @@ def draw(submissions: list[Submission], common: list[Common]) -> Picture:
 
 def page(submissions: list[Submission], remarks: list[Remark], common: list[Common], image: Picture | None) -> str:
     """The report in HTML. ``image`` is None where there is nothing to draw."""
-    people = len({each.learner for each in submissions})
+    people = len({each.person for each in submissions})
     left_out = sum(each.left_out for each in remarks)
-    intro = f"{_count(len(submissions), 'notebook')} graded, from {_count(people, 'learner')}; {left_out} left out."
+    intro = f"{counted(len(submissions), 'notebook')} graded, from {counted(people, 'learner')}; {left_out} left out."
     parts = [f"<h1>Who passed what</h1>\n<p>{intro}</p>"]
     if image:
         parts.append(f"<p>{image.html()}</p>")
@@ -130,9 +132,9 @@ def _lesson(lesson: str, submissions: list[Submission]) -> list[str]:
     rows = [[_cell(name), *(_cell(str(tally[kind])) for kind in kinds)] for name, tally in table.items()]
     people = []
     for each in submissions:
-        passed = sum(verdict.slug is None for verdict in each.verdicts.values())
-        cells = [_verdict(name, verdict) for name, verdict in each.verdicts.items()]
-        people.append([_cell(each.learner), *cells, _cell(f"{passed} of {len(each.verdicts)}")])
+        passed = sum(grade.passed for grade in each.grades.values())
+        cells = [_grade(name, grade) for name, grade in each.grades.items()]
+        people.append([_cell(each.learner), *cells, _cell(f"{passed} of {len(each.grades)}")])
     return [
         f"<h2>Lesson {lesson}</h2>",
         _table(f"Lesson {lesson}: how many submissions", ["Exercise", *kinds], rows),
@@ -150,12 +152,12 @@ def _prose(text: str) -> str:
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
 
 
-def _verdict(exercise: str, verdict) -> str:
+def _grade(exercise: str, grade: Grade) -> str:
     """A cell: a sign, the outcome in words, and behind it, for what went wrong, all that the check says."""
-    kind = outcome(exercise, verdict)
-    words = f'<span aria-hidden="true">{SIGNS[kind]}</span> {escape(in_short(exercise, verdict))}'
+    kind = outcome(exercise, grade)
+    words = f'<span aria-hidden="true">{SIGNS[kind]}</span> {escape(in_short(exercise, grade))}'
     if kind not in CLASSES:
-        text = "".join(f"<p>{_prose(line)}</p>" for line in verdict.text.splitlines() if line.strip())
+        text = "".join(f"<p>{_prose(line)}</p>" for line in grade.text.splitlines() if line.strip())
         words = f"<details><summary>{words}</summary>{text}</details>"
     return f'<td class="{CLASSES.get(kind, "wrong")}">{words}</td>'
 
@@ -172,7 +174,3 @@ def _table(caption: str, columns: list[str], rows: list[list[str]], key: int = 0
         f'<div class="wide" role="region" aria-label="{caption}" tabindex="0"><table><caption>{caption}</caption>\n'
         f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody></table></div>"
     )
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"

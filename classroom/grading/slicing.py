@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from types import CodeType
 
+from lesson_kit.check.engine.source_code import steps
+
 READ = {"LOAD_NAME", "LOAD_GLOBAL", "LOAD_FROM_DICT_OR_GLOBALS"}
 # A line for Jupyter, with those that a \\ at its end joins to it.
 COMMAND = re.compile(r"^([ \t]*)([%!?](?:.*\\\n)*.*|[\w.]+\?+[ \t]*)$", flags=re.MULTILINE)
@@ -60,7 +62,7 @@ def statements(cells: list[str]) -> tuple[list[Statement], dict[int, str]]:
 def _statement(cell: int, tree: ast.stmt) -> Statement:
     code = compile(ast.Module([tree], []), f"<cell {cell}>", "exec")
     binds = {step.argval for step in dis.get_instructions(code) if step.opname == "STORE_NAME"}
-    binds |= {step.argval for step in _steps(code) if step.opname == "STORE_GLOBAL"}
+    binds |= {step.argval for step in steps(code) if step.opname == "STORE_GLOBAL"}
     checks = {
         node.attr
         for node in ast.walk(tree)
@@ -72,19 +74,11 @@ def _statement(cell: int, tree: ast.stmt) -> Statement:
         code,
         frozenset(binds),
         frozenset(() if defines else _changes(tree)),
-        frozenset(step.argval for step in _steps(code) if step.opname in READ),
+        frozenset(step.argval for step in steps(code) if step.opname in READ),
         frozenset(() if defines else checks),
         isinstance(tree, ast.Import | ast.ImportFrom),
         isinstance(tree, ast.ImportFrom) and tree.names[0].name == "*",
     )
-
-
-def _steps(code: CodeType) -> Iterator[dis.Instruction]:
-    """The steps of this code and of all functions in it."""
-    yield from dis.get_instructions(code)
-    for inner in code.co_consts:
-        if isinstance(inner, CodeType):
-            yield from _steps(inner)
 
 
 def _changes(tree: ast.stmt) -> Iterator[str]:

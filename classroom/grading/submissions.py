@@ -4,6 +4,7 @@ import json
 import os
 import re
 import stat
+import unicodedata
 import warnings
 from collections import Counter
 from dataclasses import dataclass, field
@@ -11,39 +12,34 @@ from pathlib import Path
 
 import nbformat
 
-from classroom.grading.grading import Verdict
-from lesson_kit import check
+from classroom.grading.process import Grade, printable
+from lesson_kit.check.where_taught import PLACES, lesson
 
-NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 LARGEST = 20 * 2**20  # bytes; a lesson with all its pictures stays under 1.5 million
+MOST_CELLS = 2000  # a lesson has about a hundred
 TITLE = re.compile(r"^# (\d\d) ·", flags=re.MULTILINE)
 NO_EXERCISES = ("00", "19")
 LEFT_OUT = (".", "_", "~")  # how the names of hidden files and of other programs' leavings begin
 
 
-def _lessons() -> dict[str, list[str]]:
-    """The exercises of each lesson that has any, in the lesson's order."""
-    lessons: dict[str, list[str]] = {}
-    for name, exercise in check.EXERCISES.items():
-        lessons.setdefault(exercise.reference.__module__[-2:], []).append(name)
-    for path in NOTEBOOKS.glob("*.ipynb"):
-        text = path.read_text(encoding="utf-8")
-        lessons.get(path.stem[:2], []).sort(key=lambda name: text.find(f"check.{name}("))  # noqa: B023 (used at once)
-    return lessons
-
-
-LESSONS = _lessons()
+LESSONS: dict[str, list[str]] = {}  # the exercises of each lesson that has any, in the lesson's order
+for _name in PLACES:
+    LESSONS.setdefault(lesson(_name), []).append(_name)
 
 
 @dataclass
 class Submission:
-    """One notebook. ``cells`` is the code in its cells; ``verdicts`` come with the grading."""
+    """One notebook, and whose it is: ``learner`` names its row, ``person`` whoever handed it in.
+
+    ``cells`` is the code in its cells; ``grades`` come with the grading.
+    """
 
     file: str
     learner: str
     lesson: str
     cells: list[str] = field(repr=False)
-    verdicts: dict[str, Verdict] = field(default_factory=dict)
+    grades: dict[str, Grade] = field(default_factory=dict)
+    person: str = ""
 
 
 @dataclass(frozen=True)
@@ -66,12 +62,13 @@ def collect(folder: Path, leave_out: Path | None = None) -> tuple[list[Submissio
     """
     found, remarks = [], []
     for path in _files(folder, leave_out, remarks):
-        file = _printable(path.relative_to(folder).as_posix())
+        file = _one_line(path.relative_to(folder).as_posix())
         try:
-            cells, title, remark = _read(path)
-            found.append(Submission(file, _learner(Path(file)), _lesson(title, cells), cells))
-            if remark:
-                remarks.append(Remark(file, remark, left_out=False))
+            cells, title, said = _read(path)
+            number, more = _lesson(title, cells)
+            learner = _learner(Path(file))
+            found.append(Submission(file, learner, number, cells, person=learner))
+            remarks += [Remark(file, text, left_out=False) for text in (said, more) if text]
         except Unreadable as error:
             remarks.append(Remark(file, str(error)))
     twice = Counter((each.learner, each.lesson) for each in found)
@@ -80,40 +77,52 @@ def collect(folder: Path, leave_out: Path | None = None) -> tuple[list[Submissio
             text = f"One of {count} notebooks of {each.learner} for lesson {each.lesson}; each has a row of its own."
             remarks.append(Remark(each.file, text, left_out=False))
             each.learner += f"/{Path(each.file).stem}"
+    same = Counter((each.learner, each.lesson) for each in found)
+    for each in found:
+        if same[each.learner, each.lesson] > 1:
+            text = f"Another notebook has the same name in the tables, {each.learner}: tell them apart by their files."
+            remarks.append(Remark(each.file, text, left_out=False))
     found.sort(key=lambda each: (each.lesson, each.learner.casefold(), each.file))
     return found, sorted(remarks, key=lambda remark: (remark.file.casefold(), remark.text))
 
 
 def _files(folder: Path, leave_out: Path | None, remarks: list[Remark]) -> list[Path]:
-    def closed(error: OSError) -> None:
-        if Path(error.filename) == folder:
-            raise OSError(f"{folder} can't be read: {error.strerror}.")
-        file = _printable(Path(error.filename).relative_to(folder).as_posix())
-        remarks.append(Remark(file, f"A folder that can't be read: {error.strerror}."))
-
-    found = []
-    for place, folders, files in os.walk(folder, onerror=closed):
-        if leave_out and leave_out.exists() and os.path.samefile(place, leave_out):
-            files = [name for name in files if not name.startswith("report.")]
-            folders[:] = folders if os.path.samefile(place, folder) else []
-        folders[:] = [name for name in folders if not name.startswith(LEFT_OUT)]
-        links = [name for name in folders if os.path.islink(os.path.join(place, name))]  # os.walk leaves these out
-        found += [Path(place, name) for name in [*files, *links] if not name.startswith(LEFT_OUT)]
+    """Not by os.walk, which calls itself for each folder in a folder and gives up after a thousand."""
+    found, open_ones = [], [folder]
+    while open_ones:
+        place = open_ones.pop()
+        try:
+            inside = sorted(os.scandir(place), key=lambda each: each.name)
+        except OSError as error:
+            if place == folder:
+                raise OSError(f"{folder} can't be read: {error.strerror}.") from None
+            file = _one_line(place.relative_to(folder).as_posix())
+            remarks.append(Remark(file, f"A folder that can't be read: {error.strerror}."))
+            continue
+        is_report = leave_out and leave_out.exists() and os.path.samefile(place, leave_out)
+        for each in inside:
+            if each.name.startswith(LEFT_OUT) or (is_report and each.name.startswith("report.")):
+                continue
+            if not each.is_dir(follow_symlinks=False):
+                found.append(Path(each.path))
+            elif not is_report or place == folder:
+                open_ones.append(Path(each.path))
     return found
 
 
-def _printable(text: str) -> str:
-    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)
+def _one_line(text: str) -> str:
+    """As it can be printed in a table, and two ways to write the same letters as one."""
+    return unicodedata.normalize("NFC", printable(text).replace("\n", "\N{REPLACEMENT CHARACTER}"))
 
 
 def _learner(file: Path) -> str:
     """The folders above the file, or the file's own name; without the lesson's name in either."""
-    lessons = {path.stem for path in NOTEBOOKS.glob("*.ipynb")}
+    lessons = {Path(notebook).stem for notebook, _ in PLACES.values()}
     if above := [part for part in file.parts[:-1] if part not in lessons]:
         return "/".join(above)
     stem = file.stem
-    for lesson in lessons:
-        stem = stem.replace(lesson, "")
+    for name in lessons:
+        stem = stem.replace(name, "")
     return stem.strip(" _-") or file.stem
 
 
@@ -144,10 +153,13 @@ def _read(path: Path) -> tuple[list[str], str, str]:
 
 def _cells(text: str) -> tuple[list[str], str]:
     try:
-        json.loads(text)
+        content = json.loads(text)
     except (ValueError, RecursionError) as error:
         where = f" in line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
         raise Unreadable(f"Not a notebook, or a damaged one: no valid JSON{where}.") from None
+    cells = content.get("cells") if isinstance(content, dict) else None
+    if isinstance(cells, list) and len(cells) > MOST_CELLS:
+        raise Unreadable(f"{len(cells)} cells; a lesson has about a hundred.")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -160,19 +172,23 @@ def _cells(text: str) -> tuple[list[str], str]:
     return code, title[1] if title else ""
 
 
-def _lesson(title: str, cells: list[str]) -> str:
-    """The lesson of the title, unless only another lesson's exercises are in it. Raises Unreadable."""
+def _lesson(title: str, cells: list[str]) -> tuple[str, str]:
+    """The lesson of the title, unless only another lesson's exercises are in it; and a remark (or "").
+
+    Raises Unreadable.
+    """
     code = "\n".join(cells)
-    there = set(re.findall(r"^\s*(def \w+)", code, flags=re.MULTILINE)) | set(re.findall(r"\bcheck\.\w+", code))
+    defined = set(re.findall(r"^[ \t]*def (\w+)", code, flags=re.MULTILINE))  # not \s: quadratic in empty lines
+    there = defined | {f"check.{name}" for name in re.findall(r"\bcheck\.(\w+)", code)}
     score = {
-        lesson: sum((f"def {name}" in there) + (f"check.{name}" in there) for name in names)
-        for lesson, names in LESSONS.items()
+        number: sum((name in there) + (f"check.{name}" in there) for name in names) for number, names in LESSONS.items()
     }
     best = max(score, key=score.get)
     if title in score and (score[title] or not score[best]):
-        return title
-    if title in NO_EXERCISES:
+        best = title
+    elif title in NO_EXERCISES:
         raise Unreadable(f"Lesson {title}, which has no exercises of its own to grade.")
-    if score[best]:
-        return best
-    raise Unreadable("Not a lesson of this course: it has neither a lesson's title nor any of the exercises.")
+    elif not score[best]:
+        raise Unreadable("Not a lesson of this course: it has neither a lesson's title nor any of the exercises.")
+    others = [number for number, names in LESSONS.items() if number != best and defined.issuperset(names)]
+    return best, f"Lesson {' and '.join(others)} is in it too; graded for lesson {best} only." if others else ""

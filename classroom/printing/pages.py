@@ -19,7 +19,7 @@ from pygments.token import Comment, Keyword, Name, Number, Operator, String
 from pygments.util import ClassNotFound
 
 from classroom._files import expect_lessons, make_folder, read_notebook
-from classroom.printing.slides import Renderer, title_of
+from classroom.printing.markdown import Renderer, title_of
 from lesson_kit import colours
 
 THEMES = {"light": "light", "dark": "dark", "auto": "light dark"}  # and what CSS calls them

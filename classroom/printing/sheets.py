@@ -37,13 +37,17 @@ class Table:
 
 @dataclass(frozen=True)
 class Step:
-    """A heading, what to do, the tables side by side, how to check the result, and empty lines for sums."""
+    """A heading, what to do, the tables side by side, how to check the result, and empty lines to write on.
+
+    ``answer``: to what is asked in words; the answer sheet has it on the lines.
+    """
 
     title: str
     text: str
     tables: Sequence[Table] = ()
     check: str = ""
     lines: int = 0
+    answer: str = ""
 
 
 @dataclass(frozen=True)
@@ -130,6 +134,8 @@ def attention_by_hand() -> Sheet:
             "The matrices and the list of weights stay as they are. Before you begin: will $x_1$ look more at itself "
             "or at $x_2$? Can the first feature of $b_1$ be 2, as it is in $x_1$?",
             [Table("$X$: the new tokens", FEATURES, ["$x_1$", "$x_2$"], given(new_x))],
+            lines=2,
+            answer=foreseen(new_x, two),
         ),
         *one_attention(new_x, two, "Part 2, ", SECOND_PART),
     ]
@@ -138,6 +144,19 @@ def attention_by_hand() -> Sheet:
         "Two tokens go through one attention step. Part 1 has the numbers of the lesson, part 2 is the lesson's "
         "pencil sheet. You need no calculator.",
         steps,
+    )
+
+
+def foreseen(x: Tensor, two: examples.TwoTokens) -> str:
+    """What the numbers of part 2 answer."""
+    values = x @ two.w_v
+    _, weights = scaled_dot_product_attention(x @ two.w_q, x @ two.w_k, values)
+    first = values[:, 0]
+    more = "itself" if weights[0, 0] > weights[0, 1] else "$x_2$"
+    can = "Yes" if first.min() < 2 < first.max() else "No"
+    return (
+        f"At {more}: {written(weights[0].max(), 3)} against {written(weights[0].min(), 3)}. {can}: it lies between the "
+        f"values' first features, {written(first.min())} and {written(first.max())}, and both weights are above 0."
     )
 
 
@@ -264,6 +283,8 @@ def the_sky_is_blue() -> Sheet:
             "Step 4: a question to end with",
             'Add 100 to every score in the row of "The". Which of your numbers change, and which don\'t?',
             lines=2,
+            answer="Only the scores. Subtracting the largest one takes the 100 away again: line 1 stays as it was, and "
+            "with it every line below.",
         )
     )
     return Sheet(
@@ -274,6 +295,13 @@ def the_sky_is_blue() -> Sheet:
 
 
 # --- 04 ----------------------------------------------------------------------------------------
+
+
+def one_row(sums: Tensor) -> str:
+    """Could rows with these sums be one softmax row's doing?"""
+    if torch.allclose(sums, torch.ones_like(sums)):
+        raise ValueError(f"sums are {sums.flatten().tolist()}; expected rows that one softmax row can't give")
+    return f"No: the rows sum to {' and '.join(written(value, 2) for value in sums.flatten())}, not to 1."
 
 
 def multi_head_attention() -> Sheet:
@@ -323,6 +351,8 @@ def multi_head_attention() -> Sheet:
             "Write the two outputs next to each other, and add up each row. In this example one head alone would give "
             "rows that sum to 1. Could one softmax row have given yours?",
             [Table("Concatenated", ["head 0", "head 1", "sum"], tokens, entries, "Two heads of one feature")],
+            lines=1,
+            answer=one_row(sums),
         ),
         Step(
             "Step 4: cut six features into two heads",
@@ -359,6 +389,9 @@ def multi_head_attention() -> Sheet:
                 ),
             ],
             "both are wrong. Which tokens does this head 0 never see? Which row mixes which tokens?",
+            lines=2,
+            answer="Head 0 after view holds tokens 0 and 1; it never sees tokens 2 and 3. Merged with reshape alone, "
+            "rows 0 and 2 mix tokens 0 and 1, rows 1 and 3 mix tokens 2 and 3.",
         ),
     ]
     return Sheet(
@@ -511,6 +544,8 @@ def add_norm_feed_forward() -> Sheet:
             [norm_table("Norm", tokens, added, "after the first add & norm")],
             "the two results of a token sum to 0. With two features, which numbers can come out at all?",
             lines=3,
+            answer=r"Only 1 and $-1$ (or 0 and 0, if both are equal): both lie equally far from their mean, and the "
+            "root of the variance is that distance.",
         ),
         Step(
             "Step 3: the feed-forward network, first half",
@@ -543,6 +578,7 @@ def add_norm_feed_forward() -> Sheet:
             [norm_table("Norm", tokens, second, "after the second add & norm")],
             "compare with step 2. What has the norm kept of the numbers before it?",
             lines=2,
+            answer="Which of the two features is larger, and nothing else.",
         ),
         Step(
             "Step 6: a token with four features",
@@ -568,6 +604,8 @@ def add_norm_feed_forward() -> Sheet:
                 ),
             ],
             "the four results sum to 0. What would change if you added 7 to every feature?",
+            lines=1,
+            answer="The mean: it grows by 7 too. The distances from it, the variance and the results stay.",
         ),
     ]
     return Sheet(
@@ -577,7 +615,7 @@ def add_norm_feed_forward() -> Sheet:
     )
 
 
-# --- 11 ----------------------------------------------------------------------------------------
+# --- 13 ----------------------------------------------------------------------------------------
 
 
 def the_decoder() -> Sheet:
@@ -701,6 +739,8 @@ def the_decoder() -> Sheet:
                 ),
             ],
             "each row of probabilities sums to 1 (rounded, it may miss by 0.01). What does the model say after start?",
+            lines=1,
+            answer=f"{vocabulary[int(scores[0].argmax())]}, at {written(scores[0].softmax(-1).max(), 2)}.",
         ),
     ]
     return Sheet(

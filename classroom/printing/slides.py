@@ -20,11 +20,12 @@ from pathlib import Path
 import matplotlib
 from jinja2 import FileSystemLoader, pass_context
 from nbconvert import SlidesExporter
-from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
+from nbconvert.filters.markdown_mistune import MarkdownWithMath
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from classroom._files import expect_lessons, make_folder, read_notebook
+from classroom.printing.markdown import Renderer, title_of
 from lesson_kit.show.figures import IN_WORDS
 
 HERE = Path(__file__).parent
@@ -115,41 +116,6 @@ def _assets() -> dict[str, Path]:
 # --- from Markdown to HTML ---------------------------------------------------------------------
 
 
-class Renderer(IPythonRenderer):
-    """Formulas as MathML, which browsers draw and screen readers read by themselves; nothing is loaded from the web."""
-
-    def __init__(self, lessons: set[str]):
-        super().__init__(escape=False, exclude_anchor_links=True)
-        self.lessons = lessons
-
-    def inline_math(self, body):
-        return formula(body, "inline")
-
-    def block_math(self, body):
-        return formula(body, "block")
-
-    def link(self, text, url, title=None):
-        """To another lesson's slides if they are built too, to the web, or the bare text."""
-        if url.removesuffix(".ipynb") in self.lessons:
-            url = url.removesuffix(".ipynb") + ".html"
-        elif not url.startswith(("http://", "https://")):
-            return text
-        return super().link(text, url, title)
-
-    def image(self, text, url, title=None):
-        return text if url.startswith(("http:", "https:", "//")) else super().image(text, url, title)
-
-
-def formula(latex: str, display: str) -> str:
-    """LaTeX as MathML on one line; as code if it is not understood."""
-    from latex2mathml import converter  # here: the rest of this module can be read without it
-
-    try:
-        return converter.convert(latex.strip(), display=display).replace("\n", " ")
-    except Exception:  # a half-written formula has many ways to fail, and must not cost the teacher the lesson
-        return f"<code>{escape(latex)}</code>"
-
-
 class Exporter(SlidesExporter):
     """nbconvert's slides, with the template beside this file."""
 
@@ -174,14 +140,6 @@ class Block:
     cell: NotebookNode
     height: float
     starts: str = "-"  # "slide" or "subslide", if it has to stand at the top
-
-
-def title_of(notebook: NotebookNode, name: str) -> str:
-    """The level-1 heading, or ``name``."""
-    for cell in notebook.cells:
-        if cell.cell_type == "markdown" and (found := re.search(r"^# (.+)", cell.source, flags=re.MULTILINE)):
-            return found[1]
-    return name
 
 
 def arranged(notebook: NotebookNode) -> NotebookNode:
@@ -276,7 +234,7 @@ FENCE_DETAILS_OR_MATH = r"^```.*?^```|^<details>.*?</details>|^\$\$.*?\$\$"
 def text_blocks(cell: NotebookNode) -> Iterator[Block]:
     """The paragraphs, lists and tables of a Markdown cell, without hints, solutions and badges."""
     source = re.sub(r"^<details>\s*<summary>(Hint|Solution).*?</details>\n?", "", cell.source, flags=re.M | re.S)
-    source = re.sub(r"^\[!\[.*\n?", "", source, flags=re.MULTILINE)
+    source = re.sub(r"^\[Open in Binder\].*\n?", "", source, flags=re.MULTILINE)
     if "quiz" in cell.metadata.get("tags", []) and not source.startswith("#"):
         yield Block("text", new_markdown_cell(source), text_height(source), "subslide")
         return

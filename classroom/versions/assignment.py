@@ -7,7 +7,7 @@ version itself: what stands between the two marks in a cell becomes the stub.
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
-from classroom.versions.lesson import Exercise, Lesson, solved
+from classroom.versions.lesson import Lesson, LessonExercise, solved
 from classroom.versions.student import student_version
 
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
@@ -45,7 +45,7 @@ def _mark(cell: NotebookNode, grade_id: str, points: int | None = None, solution
     }
 
 
-def _graded(exercise: Exercise, name: str, like: NotebookNode) -> NotebookNode:
+def _graded(exercise: LessonExercise, name: str, like: NotebookNode) -> NotebookNode:
     cell = new_code_cell(GRADED.format(name=name), id=f"check-{name}"[:64])
     cell.metadata = {**like.metadata, "tags": [*like.metadata.get("tags", []), "raises-exception"]}
     _mark(cell, f"check-{name}", points=exercise.points[name])
@@ -72,7 +72,7 @@ def assignment_version(lesson: Lesson, hints: bool = True) -> NotebookNode:
             cells += [_graded(exercise, name, cell) for name in exercise.functions]
         else:
             cells.append(cell)
-    set_up = next(cell for cell in cells if cell.cell_type == "code")
-    _mark(set_up, "set-up")
+    for name, cell in zip(["set-up", "set-up-imports"], [c for c in cells if c.cell_type == "code"], strict=False):
+        _mark(cell, name)
     notebook.cells = cells
     return notebook

@@ -11,10 +11,9 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
-from classroom._files import ClassroomError, read_notebook
+from classroom._files import CHECKOUT, NOTEBOOKS, ClassroomError, read_notebook
 
-CHECKOUT = Path(__file__).parents[2] / "notebooks"
-GUIDES = Path(__file__).parents[1] / "guide"
+GUIDES = CHECKOUT / "classroom" / "guide"
 
 TITLE = re.compile(r"^# (?P<number>\d\d) · (?P<title>.+)$", flags=re.MULTILINE)
 TIME = re.compile(r"\*\*Time\*\* about (\d+) minutes")
@@ -29,7 +28,7 @@ PYTHON = re.compile(r"```python\n(.*?)```", flags=re.DOTALL)
 
 
 @dataclass(frozen=True)
-class Exercise:
+class LessonExercise:
     """One exercise of a lesson. ``stub``, ``check`` and ``help`` are the places of its cells in the notebook."""
 
     number: str  # "1.2"
@@ -62,7 +61,7 @@ class Lesson:
     notebook: NotebookNode
     title: str
     minutes: int
-    exercises: tuple[Exercise, ...]
+    exercises: tuple[LessonExercise, ...]
     quiz: tuple[int, ...]
     guide: str | None
 
@@ -81,7 +80,7 @@ def find_lessons(numbers: list[str] | None = None, folder: Path | None = None) -
     Raises:
         ClassroomError: no lessons in ``folder``, or none with one of the numbers.
     """
-    folder = folder or CHECKOUT
+    folder = folder or NOTEBOOKS
     found = {path.stem[:2]: path for path in sorted(folder.glob("[0-9][0-9]_*.ipynb"))}
     if not found:
         raise ClassroomError(
@@ -122,7 +121,7 @@ def read_lesson(path: Path) -> Lesson:
     )
 
 
-def _exercises(name: str, cells: list[NotebookNode]) -> tuple[Exercise, ...]:
+def _exercises(name: str, cells: list[NotebookNode]) -> tuple[LessonExercise, ...]:
     starts = [place for place, cell in enumerate(cells) if cell.cell_type == "markdown" and HEADING.search(cell.source)]
     for place, cell in enumerate(cells):
         if cell.cell_type == "markdown" and "### Exercise" in cell.source and place not in starts:
@@ -133,7 +132,7 @@ def _exercises(name: str, cells: list[NotebookNode]) -> tuple[Exercise, ...]:
     return tuple(_exercise(name, cells, start, end) for start, end in pairwise([*starts, len(cells)]))
 
 
-def _exercise(name: str, cells: list[NotebookNode], start: int, end: int) -> Exercise:
+def _exercise(name: str, cells: list[NotebookNode], start: int, end: int) -> LessonExercise:
     """The exercise whose heading is in cell ``start``; it ends before cell ``end``."""
     heading = HEADING.search(cells[start].source)
 
@@ -152,7 +151,7 @@ def _exercise(name: str, cells: list[NotebookNode], start: int, end: int) -> Exe
     if len(code) != 1:
         raise ClassroomError(f"{name}, cell {help_cell}: a solution is one block of Python code, here are {len(code)}.")
     fill(cells[stub].source, code[0], f"{name}, cell {stub}", functions)  # now, not only when it is needed
-    return Exercise(
+    return LessonExercise(
         number=heading["number"],
         title=heading["title"],
         minutes=int(heading["minutes"]),
@@ -208,7 +207,7 @@ def fill(stub: str, solution: str, where: str, functions: tuple[str, ...], begin
     return "\n".join(lines)
 
 
-def solved(lesson: Lesson, exercise: Exercise, begin: str = "", end: str = "") -> str:
+def solved(lesson: Lesson, exercise: LessonExercise, begin: str = "", end: str = "") -> str:
     """The source of the exercise's stub cell with the solution in it."""
     where = f"{lesson.path.name}, cell {exercise.stub}"
     return fill(

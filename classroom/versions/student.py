@@ -7,9 +7,7 @@ from nbformat import NotebookNode
 
 from classroom.versions.lesson import Lesson, without_folded
 
-BADGES = re.compile(
-    r"^\[!\[[^\]]*\]\([^)]*\)\]\([^)]*\)(?: *\[!\[[^\]]*\]\([^)]*\)\]\([^)]*\))*$\n*", flags=re.MULTILINE
-)
+BADGES = re.compile(r"^\[Open in Binder\].*$\n*", flags=re.MULTILINE)
 
 
 def student_version(lesson: Lesson, hints: bool = True, badges: bool = False) -> NotebookNode:

@@ -5,18 +5,23 @@ import copy
 import os
 import re
 import tempfile
-from pathlib import Path
 
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
-from classroom.versions.lesson import GUIDES, ClassroomError, Exercise, Lesson, solved
+from classroom._files import CHECKOUT, ClassroomError
+from classroom.versions.lesson import GUIDES, Lesson, LessonExercise, solved
 from lesson_kit.check import EXERCISES
 
-ROOT = Path(__file__).parents[2]
 SECONDS = 300  # for one cell
+# Asked right after a check, which gives the course's own version for what has not passed.
+FAILED = """\
+for _name in {names!r}:
+    if globals()[_name] is __import__("lesson_kit.check", fromlist=["check"]).EXERCISES[_name].reference:
+        print(_name)
+"""
 
 
 def solved_version(lesson: Lesson) -> NotebookNode:
@@ -42,22 +47,25 @@ def execute(lesson: Lesson, notebook: NotebookNode, everything: bool = False) ->
         ClassroomError: a cell fails, or a solution does not pass its check.
     """
     code = [place for place, cell in enumerate(notebook.cells) if cell.cell_type == "code"]
-    if everything:
-        _run(lesson, [(place, notebook.cells[place]) for place in code])
-    elif lesson.exercises:
+    questions = {each.check: new_code_cell(FAILED.format(names=each.functions)) for each in lesson.exercises}
+    before = []
+    if not everything and lesson.exercises:
         wanted = {place for exercise in lesson.exercises for place in (exercise.stub, exercise.check)}
-        cells = [(place, notebook.cells[place]) for place in code if place in wanted]
         set_up = new_code_cell(notebook.cells[code[0]].source)
         imports = new_code_cell("\n".join(_imports(notebook.cells[place].source) for place in code[1 : max(wanted)]))
-        _run(lesson, [(code[0], set_up), (code[0], imports), *cells])
+        before = [(code[0], set_up), (code[0], imports)]
+        code = [place for place in code if place in wanted]
+    if everything or lesson.exercises:
+        asked = [(place, [notebook.cells[place], *filter(None, [questions.get(place)])]) for place in code]
+        _run(lesson, before + [(place, cell) for place, cells in asked for cell in cells])
     for exercise in lesson.exercises:
         cell = notebook.cells[exercise.check]
-        said = "\n".join(str(output.get("data", {}).get("text/plain", "")) for output in cell.outputs)
-        for name in exercise.functions:
-            if f"{name}: passed." not in said:
-                raise ClassroomError(
-                    f"{lesson.path.name}, cell {exercise.check}: the solution of {name} does not pass its check. {said}"
-                )
+        if failed := "".join(output.get("text", "") for output in questions[exercise.check].outputs).split():
+            said = "\n".join(str(output.get("data", {}).get("text/plain", "")) for output in cell.outputs)
+            raise ClassroomError(
+                f"{lesson.path.name}, cell {exercise.check}: "
+                f"the solution of {failed[0]} does not pass its check. {said}"
+            )
 
 
 def _imports(source: str) -> str:
@@ -72,7 +80,7 @@ def _imports(source: str) -> str:
 def _run(lesson: Lesson, cells: list[tuple[int, NotebookNode]]) -> None:
     """Runs these cells, each with its place in the lesson, in a fresh kernel that uses this copy of the course."""
     notebook = NotebookNode(nbformat=4, nbformat_minor=5, metadata={}, cells=[cell for _, cell in cells])
-    paths = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))
+    paths = os.pathsep.join(filter(None, [str(CHECKOUT), os.environ.get("PYTHONPATH", "")]))
     surroundings = {"PYTHONPATH": paths, "COURSE_PROGRESS": "off", "COURSE_INTERACTIVE": "0"}
     with tempfile.TemporaryDirectory() as folder:
         client = NotebookClient(
@@ -140,7 +148,7 @@ def _about(lesson: Lesson) -> str:
     return "\n\n".join(text)
 
 
-def _mistakes(exercise: Exercise) -> str:
+def _mistakes(exercise: LessonExercise) -> str:
     """The note at an exercise: what its checks know by name, with the first hint that a learner gets."""
     example = exercise.functions[0]
     slug = next(iter(EXERCISES[example].mistakes))

@@ -12,10 +12,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from classroom._files import ClassroomError
-from classroom.versions.lesson import CHECKOUT as NOTEBOOKS
+from classroom._files import CHECKOUT, ClassroomError
 
-CHECKOUT = NOTEBOOKS.parent
 COURSE = "attention-by-hand"  # the folder on the stick that holds the course
 RECORD = "collected.txt"  # in wheels/: for which platforms and Pythons all is there
 SPACE = 2.0  # GB to begin with: pip needs as much again while it downloads
@@ -75,8 +73,6 @@ def run(arguments: argparse.Namespace) -> None:
         ClassroomError: a Python that is too old, no network, no space, or a package without a wheel for the platform.
         OSError: the folder can't be written.
     """
-    if not (CHECKOUT / "pyproject.toml").is_file():
-        raise ClassroomError("The course itself is not here: run this in the folder that was cloned or downloaded.")
     python = arguments.python or "{}.{}".format(*sys.version_info)
     _expect_python(python)
     target = PLATFORMS[arguments.platform or this_platform()]
@@ -267,14 +263,13 @@ That Python has to be on the computer already; it is not in this folder.
 
    It makes a virtual environment in .venv, installs the course, and opens the first lesson.
 
-3. From then on this opens it. COURSE_BERT names the pretrained BERT that is in this folder, so that no lesson asks
-   for a network.
+3. From then on this opens it:
 
    Linux and macOS:
 
-COURSE_BERT=all-MiniLM-L6-v2 {start}
+{start}
 
    Windows (PowerShell 7):
 
-$env:COURSE_BERT = "all-MiniLM-L6-v2"; {start_on_windows}
+{start_on_windows}
 """

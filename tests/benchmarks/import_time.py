@@ -37,7 +37,7 @@ def first_result(cells: list[str]) -> None:
 def measure(rounds: int) -> Iterator[measuring.Row]:
     candidates = {module: lambda m=module: imported(m) for module in ("course_utils", "torch")}
     times = measuring.in_turns(candidates, rounds, warm_up=1)  # which warms the disk's cache
-    yield measuring.row("time, import course_utils", "import torch", times["course_utils"], times["torch"], 1.1)
+    yield measuring.row("time, import course_utils", "import torch", times["course_utils"], times["torch"], 1.05)
 
     lesson = [
         "".join(cell["source"])

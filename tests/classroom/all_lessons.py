@@ -18,6 +18,7 @@ import nbformat
 from nbclient import NotebookClient
 
 from classroom.__main__ import main
+from classroom._files import CHECKOUT
 from classroom.versions.lesson import Lesson, find_lessons, read_lesson
 
 SURROUNDINGS = {
@@ -25,7 +26,7 @@ SURROUNDINGS = {
     "COURSE_PROGRESS": "off",
     "TOKENIZERS_PARALLELISM": "false",
     "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),  # nbgrader calls alembic by name
-    "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")]),
+    "PYTHONPATH": os.pathsep.join([str(CHECKOUT), os.environ.get("PYTHONPATH", "")]),
 }
 
 

@@ -1,6 +1,8 @@
 """What a teacher prints and shows: the worksheets hold the lessons' own numbers, the slides work without a network."""
 
+import io
 import re
+import shutil
 from collections import Counter
 from html import unescape
 from html.parser import HTMLParser
@@ -11,17 +13,17 @@ import pytest
 from browsing import cut_off
 from pypdf import PdfReader
 
-from classroom.printing import slides, worksheets
+from classroom._files import NOTEBOOKS, ClassroomError
+from classroom.printing import markdown, slides, worksheets
 from classroom.printing.sheets import SHEETS, Box, Table
 from lesson_kit import examples
 
-ROOT = Path(__file__).parents[2]
-LESSONS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+LESSONS = sorted((NOTEBOOKS).glob("*.ipynb"))
 sheets = pytest.mark.parametrize("name", SHEETS)
 
 
 def lesson(name: str) -> nbformat.NotebookNode:
-    return nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4)
+    return nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4)
 
 
 def path_of(number: str) -> Path:
@@ -137,33 +139,77 @@ def test_the_fractions_of_lesson_01_are_its_weights():
 # --- worksheets: the pages ---------------------------------------------------------------------
 
 
+def n_boxes(sheet) -> int:
+    return sum(isinstance(entry, Box) for table in tables_of(sheet) for row in table.entries for entry in row)
+
+
+BOXES = """() => [...document.querySelectorAll('td.box')].map(box => {
+    const { x, y, width, height } = box.getBoundingClientRect();
+    return [x, y, width, height].map(number => Math.round(number * 10) / 10);
+})"""
+PAPER = {"width": 688, "height": 1017}  # A4 without its margins, in CSS pixels: 182 mm x 269 mm
+MILLIMETRE = 96 / 25.4
+
+
+@pytest.fixture
+def open_sheet(browser, tmp_path):
+    """Opens a sheet in the browser; all pages are closed at the end."""
+    pages = []
+
+    def opened(name: str, answers: bool, width: int = PAPER["width"], media: str = "print"):
+        path = tmp_path / f"{len(pages)}.html"
+        path.write_text(worksheets.as_html(SHEETS[name](), answers), encoding="utf-8")
+        pages.append(browser.new_page(viewport={"width": width, "height": PAPER["height"]}))
+        pages[-1].emulate_media(media=media)
+        pages[-1].goto(path.as_uri())
+        return pages[-1]
+
+    yield opened
+    for page in pages:
+        page.close()
+
+
 @sheets
-def test_questions_and_answers_have_the_same_boxes_in_the_same_places(name):
-    sheet = SHEETS[name]()
-    questions, answers = worksheets.laid_out(sheet, False), worksheets.laid_out(sheet, True)
-    assert questions.boxes == answers.boxes and len(questions.pages) == len(answers.pages) <= 2
-    entries = [entry for table in tables_of(sheet) for row in table.entries for entry in row]
-    wanted = [entry.answer for entry in entries if isinstance(entry, Box)]
-    assert len(questions.boxes) == len(wanted) >= 20 and all(wanted)
-
-    def words(layout):
-        return Counter(item[3] for page in layout.pages for item in page if item[0] == "text")
-
-    extra = words(answers) - words(questions)
-    assert extra - Counter([worksheets.full_title(sheet, True)]) == Counter(wanted)
+def test_questions_and_answers_have_the_same_boxes_in_the_same_places(open_sheet, name):
+    questions, answers = open_sheet(name, False), open_sheet(name, True)
+    boxes = questions.evaluate(BOXES)
+    assert boxes == answers.evaluate(BOXES)
+    assert len(boxes) == n_boxes(SHEETS[name]()) >= 20
+    for x, y, width, height in boxes:
+        assert width >= 15 * MILLIMETRE and height >= 7 * MILLIMETRE
+        assert x >= 0 and x + width <= PAPER["width"]
+        for other_x, other_y, other_width, other_height in boxes:
+            apart = x + width <= other_x + 2.5 or other_x + other_width <= x + 2.5  # they share their borders
+            apart = apart or y + height <= other_y + 2.5 or other_y + other_height <= y + 2.5
+            assert apart or (x, y) == (other_x, other_y)
+    for page in (questions, answers):
+        pdf = PdfReader(io.BytesIO(page.pdf(prefer_css_page_size=True)))
+        assert len(pdf.pages) == 2 and [round(float(side)) for side in pdf.pages[0].mediabox[2:]] == [595, 842]
 
 
 @sheets
-def test_boxes_are_large_apart_and_on_the_page(name):
-    boxes = worksheets.laid_out(SHEETS[name](), False).boxes
-    for page, x, y, width, height in boxes:
-        assert width >= 44 and height >= 21  # points: 15 and 7 millimetres
-        assert x >= worksheets.MARGIN and x + width <= worksheets.WIDTH - worksheets.MARGIN + 1
-        assert y >= worksheets.MARGIN
-        for other_page, other_x, other_y, other_width, other_height in boxes:
-            apart = x + 0.01 >= other_x + other_width or other_x + 0.01 >= x + width
-            apart = apart or y + 0.01 >= other_y + other_height or other_y + 0.01 >= y + height
-            assert page != other_page or apart or (x, y) == (other_x, other_y)
+def test_an_answer_in_words_fits_on_its_lines(open_sheet, name):
+    page = open_sheet(name, True)
+    too_high = page.evaluate("[...document.querySelectorAll('.lines p')].map(p => p.scrollHeight - p.clientHeight)")
+    assert max(too_high, default=0) <= 0
+
+
+@sheets
+def test_every_question_in_words_is_answered_on_the_answer_sheet_alone(name):
+    asked = [step for step in SHEETS[name]().steps if "?" in step.text + step.check]
+    questions, answers = (worksheets.as_html(SHEETS[name](), on_it) for on_it in (False, True))
+    for step in asked:
+        assert step.answer and step.lines, f"{step.title} asks, and nothing answers"
+        words = re.split(r"\$", step.answer)[0]
+        assert worksheets.escape(words) in answers and worksheets.escape(words) not in questions
+    assert bool(asked) == (name != "05_word_order")
+
+
+@sheets
+@pytest.mark.parametrize("answers", [False, True])
+def test_a_sheet_fits_a_phone(open_sheet, name, answers):
+    page = open_sheet(name, answers, width=390, media="screen")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
 class Page(HTMLParser):
@@ -194,35 +240,46 @@ class Page(HTMLParser):
 def test_the_html_pages_are_accessible_and_hold_the_same_boxes(name):
     sheet = SHEETS[name]()
     questions, answers = Page(worksheets.as_html(sheet, False)), Page(worksheets.as_html(sheet, True))
-    n_boxes = len(worksheets.laid_out(sheet, False).boxes)
-    assert questions.tags["input"] == len(answers.in_box) == n_boxes and answers.tags["input"] == 0
+    wanted = n_boxes(sheet)
+    assert questions.tags["input"] == len(answers.in_box) == wanted and answers.tags["input"] == 0
     assert questions.in_box == []
-    assert len(set(questions.labels)) > n_boxes / 2 and not any(re.search(r"[$\\{]", text) for text in questions.labels)
+    assert len(set(questions.labels)) > wanted / 2 and not any(re.search(r"[$\\{]", text) for text in questions.labels)
     for page in (questions, answers):
         assert page.tags["h1"] == page.tags["title"] == 1 and page.tags["math"] > 5
-        assert page.tags["table"] == page.tags["caption"] == page.tags["thead"] and page.tags["th"] > n_boxes / 4
+        assert page.tags["table"] == page.tags["caption"] == page.tags["thead"] and page.tags["th"] > wanted / 4
         assert page.loaded == []
     assert worksheets.as_html(sheet, False).startswith('<!DOCTYPE html>\n<html lang="en">')
 
 
-@pytest.fixture(scope="module")
-def printed(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("worksheets")
-    return worksheets.build([path_of("11")], folder / "new" / "folder")
-
-
-def test_build_writes_four_files_for_a_lesson(printed):
-    assert [path.name for path in printed] == [
+def test_build_writes_four_files_for_a_lesson(tmp_path):
+    if worksheets.find_browser() is None:
+        pytest.skip("no Chromium, Chrome or Edge is installed")
+    made = worksheets.build([path_of("13")], tmp_path / "new" / "folder")
+    assert [path.name for path in made] == [
         f"13_the_decoder{ending}" for ending in (".html", ".pdf", "_answers.html", "_answers.pdf")
     ]
-    for path in printed:
-        if path.suffix == ".pdf":
-            reader = PdfReader(path)
-            title = f"11 · The decoder: {'answers' if 'answers' in path.name else 'worksheet'}"
-            assert reader.metadata.title == title and len(reader.pages) == 2
-            first = reader.pages[0].extract_text()
-            assert title in first and "Step 1: masked self-attention" in first
-            assert ("0.804" in reader.pages[0].extract_text().split("Step 3")[1]) == ("answers" in path.name)
+    for path in made[1::2]:
+        reader = PdfReader(path)
+        title = f"13 · The decoder: {'answers' if 'answers' in path.name else 'worksheet'}"
+        assert reader.metadata.title == title and len(reader.pages) == 2
+        first = reader.pages[0].extract_text()
+        assert title in first and "Step 1: masked self-attention" in first and "page 1 of 2" in first
+        assert ("0.804" in first.split("Step 3")[1]) == ("answers" in path.name)
+
+
+def test_without_a_browser_there_are_the_pages_and_a_sentence(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(worksheets.shutil, "which", lambda name: None)
+    made = worksheets.build([path_of("02")], tmp_path)
+    assert [path.suffix for path in made] == [".html", ".html"]
+    assert capsys.readouterr().out.startswith("No PDF, because no Chromium, Chrome or Edge was found")
+
+
+@pytest.mark.parametrize("browser_that", ["fails", "is-not-there", "writes-nothing"])
+def test_a_browser_that_cannot_print_is_a_sentence(tmp_path, monkeypatch, browser_that):
+    there = {"fails": shutil.which("false"), "is-not-there": "/no/browser", "writes-nothing": shutil.which("true")}
+    monkeypatch.setattr(worksheets, "find_browser", lambda: there[browser_that])
+    with pytest.raises(ClassroomError, match=r"could not print 02_the_sky_is_blue.html"):
+        worksheets.build([path_of("02")], tmp_path)
 
 
 def test_a_lesson_without_a_pencil_part_is_skipped_with_a_sentence(tmp_path, capsys):
@@ -338,7 +395,7 @@ def test_hints_solutions_checks_and_set_up_are_left_out(folder, number):
     words = unescape(re.sub(r"<[^>]+>", "", html))
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     kept = [
-        cell.source.split("\n")[0] for cell in code[2:] if not re.search(r"check\.\w+\(\w+\)\.function", cell.source)
+        cell.source.split("\n")[0] for cell in code[3:] if not re.search(r"check\.\w+\(\w+\)\.function", cell.source)
     ]
     place = 0
     for line in kept:
@@ -363,9 +420,9 @@ def test_the_formulas_of_all_lessons_can_be_converted():
     found = [formula for path in LESSONS for formula in formulas(told(path.stem[:2]))]
     assert len(found) > 900
     for latex in found:
-        converted = slides.formula(latex, "inline")
+        converted = markdown.formula(latex, "inline")
         assert converted.startswith("<math") and "\\" not in re.sub(r"<mo[^>]*>&#x0005C;</mo>", "", converted), latex
-    assert slides.formula(r"a < \sqrt", "inline") == r"<code>a &lt; \sqrt</code>"
+    assert markdown.formula(r"a < \sqrt", "inline") == r"<code>a &lt; \sqrt</code>"
 
 
 def test_nothing_is_loaded_from_elsewhere(folder):
@@ -386,8 +443,8 @@ def test_links_lead_to_slides_that_are_there_or_to_the_web(folder):
 
 
 def test_pictures_from_the_web_become_their_alt_text_and_dead_links_plain_text():
-    markdown = slides.MarkdownWithMath(renderer=slides.Renderer({"01_a"}))
-    html = markdown.render("![a cat](https://example.org/cat.png) [one](01_a.ipynb) [two](02_b.ipynb) [up](#top)")
+    reader = slides.MarkdownWithMath(renderer=markdown.Renderer({"01_a"}))
+    html = reader.render("![a cat](https://example.org/cat.png) [one](01_a.ipynb) [two](02_b.ipynb) [up](#top)")
     assert html.strip() == '<p>a cat <a href="01_a.html">one</a> two up</p>'
 
 

@@ -3,22 +3,26 @@
 import csv
 import html.parser
 import io
+import os
+import subprocess
+import sys
 import threading
 import time
-from pathlib import Path
+from collections import Counter
 
+import nbformat
 import psutil
 import pytest
 from PIL import Image
-from submissions.make import EXERCISES, make, read
+from submissions.make import EXERCISES, filled, make, read
 
 from classroom.__main__ import main
-from classroom.grading import grading, report, report_page, summary
-from classroom.grading.grading import Cancelled, Limits, Verdict, grade
+from classroom.grading import confinement, report, report_page, summary
+from classroom.grading.process import Cancelled, Grade, Limits, Worker, grade
 from classroom.grading.slicing import moment, needed, parse, statements
 from classroom.grading.submissions import LESSONS, Remark, Submission, collect
 
-SECONDS = 24  # a third of it for one exercise: long enough for a right answer on a busy machine
+SECONDS = 12  # a third of it for one exercise: long enough for a right answer on a busy machine
 
 
 def command(*arguments) -> int:
@@ -35,7 +39,7 @@ def graded(tmp_path_factory):
     expected = make(root / "returned", outside)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("sys.stdout", io.StringIO())
-        patch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))  # the network is cut by the report itself
+        patch.setenv("PYTHONPATH", "")  # the network is cut by the report itself
         began = time.monotonic()
         found = report.report(root / "returned", root / "report", Limits(SECONDS, 512), jobs=2)
         return root, expected, *found, time.monotonic() - began
@@ -56,8 +60,8 @@ def test_every_verdict(graded):
     wrong = []
     for file, each in wanted.items():
         got = found[file]
-        assert (got.learner, got.lesson, list(got.verdicts)) == (each.learner, each.lesson, EXERCISES[each.lesson])
-        for (name, verdict), words in zip(got.verdicts.items(), each.verdicts, strict=True):
+        assert (got.learner, got.lesson, list(got.grades)) == (each.learner, each.lesson, EXERCISES[each.lesson])
+        for (name, verdict), words in zip(got.grades.items(), each.verdicts, strict=True):
             said = summary.in_short(name, verdict)
             if said not in ([words] if isinstance(words, str) else words):
                 wrong.append(f"{file}, {name}: {said}, expected {words}. {verdict.text}")
@@ -102,10 +106,10 @@ def test_the_table_for_spreadsheets(graded):
     with (root / "report" / "report.csv").open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.DictReader(file))
     graded_rows = [row for row in rows if row["exercise"]]
-    assert len(graded_rows) == sum(len(each.verdicts) for each in submissions)
+    assert len(graded_rows) == sum(len(each.grades) for each in submissions)
     assert len(rows) - len(graded_rows) == sum(each.left_out for each in remarks)
     assert {row["outcome"] for row in graded_rows} <= set(summary.OUTCOMES)
-    assert not any(cell.startswith(report.FORMULA) for row in rows for cell in row.values())
+    assert not any(report.FORMULA.search(cell) for row in rows for cell in row.values())
     assert {row["learner"] for row in rows if row["file"] == "'=1+1.ipynb"} == {"'=1+1"}
 
 
@@ -170,23 +174,29 @@ def test_the_looks_can_be_told_apart_in_grey():
 
 
 def test_the_commonest_mistakes_come_with_a_hint_and_a_question():
-    def row(learner, *slugs):
-        return Submission(
-            "", learner, "01", [], dict(zip(LESSONS["01"], [Verdict(s, "Text.") for s in slugs], strict=True))
-        )
+    def row(learner, *grades):
+        return Submission("", learner, "01", [], dict(zip(LESSONS["01"], grades, strict=True)))
 
-    two = "wrong-axis and overflow"
+    right, wrong = Grade(), Grade(("wrong-axis",), "Text.")
+    two = Grade(("wrong-axis", "overflow"), "Text.", together=True)
+    either = Grade(("overflow", "wrong-axis"), "Text.")
+    raised = Grade(("raised",), "Text.", "KeyError")
     rows = [
-        row("a", None, "wrong-axis", "raised"),
-        row("b", None, two, None),
-        row("c", "not-there", "not-attempted", None),
+        row("a", right, wrong, raised),
+        row("b", right, two, right),
+        row("c", Grade(("not-there",)), Grade(("not-attempted",)), right),
+        row("d", right, either, right),
     ]
     found = [(each.count, each.exercise, each.name) for each in summary.commonest(rows)]
-    assert found == [(2, "softmax", "wrong-axis"), (1, "softmax", "overflow"), (1, "attend", "raised an error")]
+    assert found[0] == (2, "softmax", "wrong-axis") and sorted(found[1:]) == [
+        (1, "attend", "raised KeyError"),
+        (1, "softmax", "overflow"),
+        (1, "softmax", "overflow or wrong-axis"),
+    ]
     first = summary.commonest(rows)[0]
-    assert summary.commonest(rows)[2].discuss == ""
+    assert next(each for each in summary.commonest(rows) if each.exercise == "attend").discuss == ""
     assert first.hint.startswith("Your sums run along") and first.discuss.startswith("Give it the scores")
-    assert summary.counts(rows, "01")["softmax"] == dict(zip(summary.OUTCOMES, (0, 2, 0, 0, 0, 1, 0), strict=True))
+    assert summary.counts(rows, "01")["softmax"] == dict(zip(summary.OUTCOMES, (0, 3, 0, 0, 0, 1, 0), strict=True))
 
 
 def test_a_zip_is_to_be_unpacked(tmp_path):
@@ -200,26 +210,34 @@ def test_a_zip_is_to_be_unpacked(tmp_path):
 RIGHT = ["import torch", "def softmax(scores):\n    return torch.softmax(scores, dim=-1)"]
 
 
-def test_memory_is_watched_from_outside_too(monkeypatch):
+@pytest.fixture(scope="module")
+def worker():
+    """Loads the course once for all tests that grade a few lines."""
+    with pytest.MonkeyPatch.context() as patch, Worker(threading.Event()) as worker:
+        patch.setenv("SECRET_TOKEN", "hunter2")
+        yield worker
+
+
+def softmax_with(worker, *lines: str) -> Grade:
+    """The grade of these lines as the body of softmax."""
+    cells = [RIGHT[0], "\n    ".join(["def softmax(scores):", *lines])]
+    return grade(cells, ["softmax"], Limits(12, 512), worker)["softmax"]
+
+
+def test_memory_is_watched_from_outside_too(worker):
     """As on a system without limits of its own."""
-    start = grading._Process.__init__
-
-    def without_limit(self, *args):
-        start(self, *args)
-        self.job["memory"] = 2**60
-
-    monkeypatch.setattr(grading._Process, "__init__", without_limit)
     lines = "import time\n    kept = torch.ones(10**8)\n    time.sleep(1000)"
-    found = grade([RIGHT[0], f"def softmax(scores):\n    {lines}"], ["softmax"], Limits(60, 256), threading.Event())
-    assert summary.in_short("softmax", found["softmax"]) == "stopped: memory"
+    job = {"cells": [RIGHT[0], f"def softmax(scores):\n    {lines}"], "exercise": "softmax", "given": []}
+    job |= {"seconds": 60, "call_seconds": 20, "memory": 2**60}
+    assert summary.in_short("softmax", worker.judge(job, 60, 256 * 2**20)[0]) == "stopped: memory"
 
 
 def test_whoever_interrupts_the_report_need_not_wait():
     cancel = threading.Event()
     threading.Timer(0.5, cancel.set).start()
     began = time.monotonic()
-    with pytest.raises(Cancelled):
-        grade(["import time", "def softmax(scores):\n    time.sleep(1000)"], ["softmax"], Limits(), cancel)
+    with pytest.raises(Cancelled), Worker(cancel) as worker:
+        softmax_with(worker, "import time", "time.sleep(1000)")
     assert time.monotonic() - began < 30
 
 
@@ -229,7 +247,196 @@ def test_a_notebook_that_cannot_be_graded_is_a_remark(monkeypatch):
     assert report.grade_all([submission], Limits(), 1) == [
         Remark("a.ipynb", "Could not be graded: Python did not start, or could not import the course.")
     ]
-    assert submission.verdicts == {}
+    assert submission.grades == {}
+
+
+# What an attacker found.
+
+OUTSIDE = {
+    "torch.save": "torch.save(scores, {path!r})",
+    "safetensors": "from safetensors.torch import save_file; save_file({{'s': scores}}, {path!r})",
+    "sqlite": "import sqlite3; sqlite3.connect({path!r}).execute('create table a(b)')",
+    "a folder's descriptor": "import os; os.open('new', os.O_WRONLY | os.O_CREAT, dir_fd=os.open({folder!r}, 0))",
+    "mknod": "import os; os.mknod({path!r})",
+    "mkfifo": "import os; os.mkfifo({path!r})",
+    "fchmod": "import os; os.fchmod(os.open({victim!r}, 0), 0)",
+    "fchown": "import os; os.fchown(os.open({victim!r}, 0), 1, 1)",
+    "shared memory": "torch.from_file({victim!r}, shared=True, size=4).fill_(0)",
+    "reading": "open({victim!r}).read()",
+    "pidfd": "import os, signal; signal.pidfd_send_signal(os.pidfd_open(os.getppid()), 9)",
+    "prlimit": "import os, resource; resource.prlimit(os.getppid(), resource.RLIMIT_NOFILE, (1, 1))",
+    "psutil": "import os, psutil; psutil.Process(os.getppid()).rlimit(psutil.RLIMIT_AS, (1, 1))",
+    "priority": "import os; os.setpriority(os.PRIO_PROCESS, os.getppid(), 19)",
+    "_posixsubprocess": (
+        "import sys; sys.modules.pop('_posixsubprocess', None); import subprocess, _posixsubprocess; "
+        "subprocess._fork_exec = _posixsubprocess.fork_exec; sys.audit = None; subprocess.run(['true'])"
+    ),
+    "a socket": "import socket; socket.socket()",
+    "a file of its own": "open('notes.txt', 'w')",
+}
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Linux confines; elsewhere Python alone refuses")
+@pytest.mark.parametrize("way", OUTSIDE)
+def test_nothing_outside_is_touched_by_libraries_either(worker, way, tmp_path):
+    victim = tmp_path / "victim"
+    victim.write_bytes(b"untouched 123456")
+    before = victim.stat().st_mode
+    line = OUTSIDE[way].format(path=str(tmp_path / "new"), folder=str(tmp_path), victim=str(victim))
+    found = softmax_with(worker, line, "return torch.softmax(scores, dim=-1)")
+    assert worker.confined, "this kernel has neither Landlock nor seccomp: run the tests on one that has"
+    assert found.slugs in (("raised",), ("not-repeatable",)), f"{found}"  # an error may name a file, each time another
+    assert [path.name for path in tmp_path.iterdir()] == ["victim"]
+    assert victim.stat().st_mode == before and victim.read_bytes() == b"untouched 123456"
+    assert summary._hints("softmax", "", found)[1] or found.error_type != "PermissionError"
+
+
+def test_a_system_that_cannot_confine_says_so(monkeypatch, capsys):
+    monkeypatch.setattr(Worker, "confined", property(lambda self: False, lambda self, value: None), raising=False)
+    report.grade_all([], Limits(), 1)
+    assert "This system can't confine the learners' code" in capsys.readouterr().err
+
+
+def test_an_old_kernel_is_left_as_it_is(monkeypatch):
+    monkeypatch.setattr(confinement.platform, "machine", lambda: "riscv64")
+    assert confinement.confine([]) is False
+
+
+PRETENDING = {
+    "the tolerance": "from lesson_kit.check.engine import differences\n"
+    "    differences.TOLERANCE = {torch.float32: (1e30, 1e30)}",
+    "code of the checks": "from lesson_kit.check.engine import differences\n"
+    "    differences.difference.__code__ = (lambda *args, **kwargs: None).__code__",
+    "code of the reference": "from lesson_kit import check\n"
+    "    check.EXERCISES['softmax'].reference.__code__ = (lambda scores: scores * 7).__code__",
+    "torch": "torch.softmax = torch.Tensor.softmax = lambda s, dim: s * 7\n    torch.isclose = torch.ne",
+    "a function mode": "from torch.overrides import TorchFunctionMode\n"
+    "    class Mode(TorchFunctionMode):\n"
+    "        def __torch_function__(self, function, types, args=(), kwargs=None):\n"
+    "            close = 'isclose' in str(function)\n"
+    "            return torch.ones(1, dtype=torch.bool) if close else function(*args, **(kwargs or {}))\n"
+    "    Mode().__enter__()",
+    "a device": "torch.set_default_device('meta')",
+}
+
+
+@pytest.mark.parametrize("way", PRETENDING)
+def test_what_a_function_changes_in_place_makes_no_wrong_answer_pass(worker, way):
+    cells = [RIGHT[0], f"def softmax(scores):\n    {PRETENDING[way]}\n    return scores * 7"]
+    cells += ["def attend(weights, value):\n    return weights * 7", "attend = check.attend(attend).function"]
+    found = grade(cells, ["softmax", "attend"], Limits(12, 512), worker)
+    assert not found["softmax"].passed and not found["attend"].passed
+    cells[2] = "def attend(weights, value):\n    return weights @ value"
+    assert grade(cells, ["softmax", "attend"], Limits(12, 512), worker)["attend"].passed
+
+
+SEND = """import functools, gc
+    send = next(f for f in gc.get_objects() if type(f) is functools.partial and f.func.__name__ == '_send')
+    {}
+    return scores * 7"""
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        "send(slugs=5, text=None, error_type='')",
+        "send(slugs=[5], text='', error_type='')",
+        "send(slugs=['$\\\\frac{{$'], text='', error_type='')",
+        "send(slugs=['a'] * 100, text='', error_type='')",
+        "[send(end=True, ended=1, begun=1, memory=-1) for _ in range(1000)]",
+    ],
+)
+def test_events_are_not_trusted(worker, event):
+    found = softmax_with(worker, SEND.format(event))
+    assert found.slugs and all(slug in ("not-normalised", "wrong-value", "raised") for slug in found.slugs)
+
+
+def test_an_end_that_is_claimed_ends_that_exercise_and_no_other(worker):
+    assert softmax_with(worker, SEND.format("[send(ended=True) for _ in range(50)]")).slugs == ("ended-python",)
+    assert softmax_with(worker, "return torch.softmax(scores, dim=-1)").passed
+
+
+def test_the_teachers_environment_is_not_handed_on(worker):
+    assert os.environ["SECRET_TOKEN"] == "hunter2"
+    found = softmax_with(worker, "import os", "raise ValueError(os.environ.get('SECRET_TOKEN', 'nothing there'))")
+    assert "nothing there" in found.text
+
+
+def test_escape_codes_do_not_reach_the_terminal(worker):
+    found = softmax_with(worker, r"raise ValueError('\x1b[2J\x07 gone')")
+    assert "\x1b" not in found.text and "\x07" not in found.text and "gone" in found.text
+
+
+def test_empty_lines_cost_no_time(tmp_path):
+    code = nbformat.v4.new_code_cell("\n" * 300_000 + RIGHT[1])
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# 01 · Attention by hand"), code])
+    nbformat.write(notebook, tmp_path / "a.ipynb")
+    began = time.process_time()
+    assert len(collect(tmp_path)[0]) == 1
+    assert time.process_time() - began < 5
+
+
+def test_the_word_for_a_broken_cell_costs_no_time_either(worker):
+    cells = [RIGHT[0], "\n" * 200_000 + "def softmax(scores:"]
+    found = grade(cells, ["softmax"], Limits(12, 512), worker)["softmax"]
+    assert found.slugs == ("raised",) and found.error_type == "SyntaxError"
+
+
+def test_folders_in_folders(tmp_path):
+    place = os.open(tmp_path, os.O_RDONLY)
+    for _ in range(1200):
+        os.mkdir("d", dir_fd=place)
+        inner = os.open("d", os.O_RDONLY, dir_fd=place)
+        os.close(place)
+        place = inner
+    os.close(place)
+    (tmp_path / "a.ipynb").write_text("")
+    assert [each.file for each in collect(tmp_path)[1]] == ["a.ipynb"]
+    deep = tmp_path  # pytest would remove it by itself, and in vain
+    subprocess.run(["rm", "-rf", str(deep / "d")], check=True)
+
+
+def submitted(folder, name: str, *numbers: str):
+    cells = [cell for number in numbers for cell in filled(number).cells]
+    (folder / name).parent.mkdir(parents=True, exist_ok=True)
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), folder / name)
+
+
+def test_the_same_names_are_said(tmp_path):
+    for name in ("wim/a.ipynb", "wim/b.ipynb", "wim/a/01.ipynb", "Jose\u0301/a.ipynb", "Jos\u00e9/a.ipynb"):
+        submitted(tmp_path, name, "01")
+    found, remarks = collect(tmp_path)
+    assert Counter(each.learner for each in found) == {"wim/a": 2, "wim/b": 1, "Jos\u00e9/a": 2}
+    same = [each.file for each in remarks if "Another notebook has the same name" in each.text]
+    assert len(same) == 4
+    assert "from 3 learners" in report_page.page(found, [], [], None)
+
+
+def test_two_lessons_in_one_notebook_are_said(tmp_path):
+    submitted(tmp_path, "a.ipynb", "01", "02")
+    found, remarks = collect(tmp_path)
+    assert [each.lesson for each in found] == ["01"]
+    assert [each.text for each in remarks] == ["Lesson 02 is in it too; graded for lesson 01 only."]
+
+
+def test_more_cells_than_a_lesson_can_have(tmp_path):
+    nbformat.write(
+        nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("") for _ in range(3000)]), tmp_path / "a.ipynb"
+    )
+    assert [each.text for each in collect(tmp_path)[1]] == ["3000 cells; a lesson has about a hundred."]
+
+
+@pytest.mark.parametrize("cell", ["=1+1", " =1+1", "＝1+1", "a;=1+1", "a\t@x", "+1", "-1", "\t=1"])
+def test_no_spreadsheet_works_out_a_cell(cell, tmp_path):
+    report._write_csv(tmp_path / "a.csv", [], [Remark(cell, "Text.")])
+    with (tmp_path / "a.csv").open(encoding="utf-8-sig", newline="") as file:
+        row = list(csv.DictReader(file))[0]
+    assert row["file"].replace("'", "") == cell and not report.FORMULA.search(row["file"])
+
+
+def test_the_name_of_an_error_is_kept_short(worker):
+    found = softmax_with(worker, "class " + "错" * 80 + "Error(Exception): pass", "raise " + "错" * 80 + "Error")
+    assert summary.in_short("softmax", found) == "raised an error"
 
 
 def test_a_report_without_any_notebook_that_can_be_read(tmp_path, capsys):
@@ -321,7 +528,7 @@ def test_jupyters_own_commands_are_no_syntax_errors(cell):
 
 def test_the_set_up_cell_of_a_lesson_is_read():
     found, broken = statements([cell.source for cell in read("01").cells if cell.cell_type == "code"])
-    assert not broken and "torch" in set().union(*(each.binds for each in found if each.cell == 0))
+    assert not broken and "check" in set().union(*(each.binds for each in found if each.cell == 1))
 
 
 def test_lines_keep_their_numbers():

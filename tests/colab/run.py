@@ -11,7 +11,8 @@ import os
 import subprocess
 from pathlib import Path
 
-from tools.addresses import CHECKOUT, address, lesson_name
+from lesson_kit.working_copies import original
+from tools.addresses import CHECKOUT, address
 
 VERSIONS = Path(__file__).parent / "versions.txt"
 
@@ -60,12 +61,12 @@ def main() -> None:
     pip(python, "wheel", "-q", "--no-deps", "-w", str(wheels), str(CHECKOUT))
     (wheel,) = wheels.glob("*.whl")
     before = installed(python)
-    for lesson in map(lesson_name, asked.lessons):
-        run(python, CHECKOUT / "notebooks" / f"{lesson}.ipynb", wheel, place)
+    for lesson in map(original, asked.lessons):
+        run(python, lesson, wheel, place)
         after = installed(python)
         changed = {name: (version, after.get(name)) for name, version in before.items() if after.get(name) != version}
         assert not changed, f"the set-up cell changed what was there: {changed}"
-        print(f"{lesson} runs. New: {sorted(after.keys() - before.keys()) or 'nothing'}")
+        print(f"{lesson.stem} runs. New: {sorted(after.keys() - before.keys()) or 'nothing'}")
         before = after
 
 

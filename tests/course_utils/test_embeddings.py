@@ -100,7 +100,7 @@ IDS = torch.tensor([[1, 2, 3]])
             torch.ones(1, 6, dtype=torch.long),
             None,
             ValueError,
-            "6 tokens long; expected at most 5, the length of positions",
+            "6 tokens long; expected at most 5, the length of the position table",
         ),
         (torch.ones(1, 2), None, TypeError, "input_ids must be an int64 or int32 tensor, got torch.float32"),
         ([[1]], None, TypeError, "input_ids must be an int64 or int32 tensor, got list"),

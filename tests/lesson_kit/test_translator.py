@@ -350,7 +350,7 @@ def test_a_wrong_beam(trained):
         translator("hello world", beam_size=0)
     with pytest.raises(TypeError, match="beam_size must be an int, got float"):
         translator("hello world", beam_size=1.5)
-    with pytest.raises(ValueError, match="length_penalty must be at least 0, got -1"):
+    with pytest.raises(ValueError, match="length_penalty must lie in .0, inf., got -1"):
         translator("hello world", beam_size=2, length_penalty=-1)
 
 

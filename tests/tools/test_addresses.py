@@ -1,4 +1,4 @@
-"""Badges and links, the set-up cell on Colab, the wheel, and what Binder, Codespaces and GitHub run."""
+"""Links, the set-up cells on Colab, the wheel, and what Binder, Codespaces and GitHub run."""
 
 import json
 import os
@@ -12,7 +12,6 @@ import zipfile
 from importlib.metadata import PackageNotFoundError, requires
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
 
 import huggingface_hub.constants
 import pytest
@@ -21,7 +20,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from lesson_kit import load_bert
-from tools import addresses as launch
+from tools import addresses, set_up
 
 ROOT = Path(__file__).parents[2]
 LESSONS = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
@@ -29,8 +28,8 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 RANGES = {canonicalize_name(Requirement(line).name): Requirement(line) for line in PROJECT["dependencies"]}
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 LEARN, TEST = re.findall(r"```bash\n(python3 -m venv [^\n]+)\n```", README)
-OTHER = "some-one.else/hands-on.attention"
-ELSEWHERE = f"https://github.com/{OTHER}"  # not in one piece, or the tests would find it here
+OTHER = "/".join(["some-one.else", "hands-on.attention"])  # not in one piece, or it would be changed here
+ELSEWHERE = f"https://github.com/{OTHER}"
 posix = pytest.mark.skipif(os.name == "nt", reason="a script for Linux")
 
 
@@ -47,77 +46,80 @@ def network():
         pytest.skip("pip's index can't be reached from here, and this test asks it")
 
 
-# --- the address, badges and links -------------------------------------------------------------
+# --- the address and its links ------------------------------------------------------------------
 
 
-def test_every_badge_and_link_leads_to_this_repository():
-    assert launch.disagreements() == []
+def disagreements(checkout: Path) -> list[str]:
+    """Links, installations and "open an issue" links that lead to another repository than the address says."""
+    ours = re.escape(addresses.slug(addresses.address(checkout)))
+    opens = r"(?:git\+https://github\.com|mybinder\.org/v2/gh|colab\.research\.google\.com/github|codespaces\.new)"
+    leads = re.compile(
+        rf"{opens}/(?!{ours}(?:\.git)?(?:[^\w.-]|$))[\w.-]+/[\w.-]+|github\.com/(?!{ours}/)[\w.-]+/[\w.-]+/issues(?!/\d)"
+    )
+    names = subprocess.check_output(["git", "ls-files"], cwd=checkout, text=True).splitlines()
+    found = []
+    for name in names:
+        if name != "tests/tools/test_addresses.py" and (checkout / name).suffix not in (".safetensors", ".png"):
+            text = (checkout / name).read_text(encoding="utf-8")
+            found += [f"{name}: {match[0]}" for match in leads.finditer(text)]
+    return found
+
+
+def test_every_link_leads_to_this_repository():
+    assert disagreements(ROOT) == []
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
-def test_a_lessons_badges_and_its_row_in_the_readme_open_it(lesson):
+def test_a_lessons_links_and_its_row_in_the_readme_open_it(lesson):
     notebook = json.loads((ROOT / "notebooks" / f"{lesson}.ipynb").read_text(encoding="utf-8"))
     first = "".join(notebook["cells"][0]["source"])
     (row,) = (line for line in README.splitlines() if f"(notebooks/{lesson}.ipynb)" in line)
-    for link in (launch.binder_link(lesson), launch.colab_link(lesson)):
+    for link in (addresses.binder_link(lesson), addresses.colab_link(lesson)):
         assert f"]({link})" in first and f"]({link})" in row
 
 
 @pytest.fixture
 def copy(tmp_path):
-    """The checkout's own files."""
-    for path in launch.files(ROOT):
-        (tmp_path / path.relative_to(ROOT)).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(path, tmp_path / path.relative_to(ROOT))
+    """The checkout's own files, in a repository of git's."""
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    for name in subprocess.check_output(["git", "ls-files"], cwd=ROOT, text=True).splitlines():
+        if not name.endswith(".safetensors"):
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(ROOT / name, tmp_path / name)
+    subprocess.run(["git", "add", "."], cwd=tmp_path, check=True)
     return tmp_path
 
 
 def content(folder: Path) -> dict[Path, bytes]:
-    return {path.relative_to(folder): path.read_bytes() for path in launch.files(folder)}
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file() and ".git" not in path.parts}
 
 
 def test_the_address_can_be_changed_everywhere_and_back(copy):
-    before, here = content(copy), launch.address(copy)
-    changed = launch.rewrite(ELSEWHERE + ".git", copy)
+    before, here = content(copy), addresses.address(copy)
+    changed = addresses.rewrite(ELSEWHERE + ".git", copy)
     after = content(copy)
-    assert launch.address(copy) == ELSEWHERE and launch.disagreements(copy) == []
+    assert addresses.address(copy) == ELSEWHERE and disagreements(copy) == []
     assert {path.name for path in changed} >= {"pyproject.toml", "README.md", *(f"{name}.ipynb" for name in LESSONS)}
     assert not any(here.encode() in text for text in after.values())
-    assert [path for path in before if before[path] != after[path]] == [path.relative_to(copy) for path in changed]
-    assert f"/{OTHER}/main?" in launch.binder_link("03", copy)
-    launch.rewrite(here, copy)
+    assert {path for path in before if before[path] != after[path]} == set(changed)
+    addresses.rewrite(here, copy)
     assert content(copy) == before
 
 
 @pytest.mark.parametrize(
     "line",
     [
-        "[![Binder](x.svg)](https://mybinder.org/v2/gh/{other}/main?urlpath=lab)",
-        "https://colab.research.google.com/github/{other}/blob/main/notebooks/03_masks.ipynb",
-        "pip install git+https://github.com/{other}.git",
-        "<https://codespaces.new/{other}>",
-        "open an issue: <https://github.com/{other}/issues>",
-        "pip install git+https://github.com/{ours}-fork",
+        "[Open in Binder](https://mybinder.org/v2/gh/old/attention/main?urlpath=lab)",
+        "https://colab.research.google.com/github/old/attention/blob/main/notebooks/03_masks.ipynb",
+        "pip install git+https://github.com/old/attention.git",
+        "<https://codespaces.new/old/attention>",
+        "open an issue: <https://github.com/old/attention/issues>",
     ],
 )
 def test_a_link_that_disagrees_is_found(copy, line):
-    (copy / "tests" / "README.md").write_text(
-        line.format(ours=launch.slug(launch.address()), other="old/attention"), encoding="utf-8"
-    )
-    (found,) = launch.disagreements(copy)
+    (copy / "tests" / "README.md").write_text(line, encoding="utf-8")
+    (found,) = disagreements(copy)
     assert found.startswith("tests/README.md: ")
-
-
-def test_other_repositories_and_longer_names_stay_as_they_are(copy):
-    ours = launch.slug(launch.address())
-    text = f"github.com/{ours}-2, github.com/{ours}.old and github.com/jessevig/bertviz; ours: github.com/{ours}."
-    text += f" ?repo=https%3A%2F%2Fgithub.com%2F{ours.replace('/', '%2F')}&branch=main\r\n"
-    (copy / "CONTRIBUTING.md").write_bytes(text.encode())
-    launch.rewrite(ELSEWHERE, copy)
-    new = f"github.com/{ours}-2, github.com/{ours}.old and github.com/jessevig/bertviz; "
-    new += f"ours: github.com/{OTHER}."
-    new += f" ?repo=https%3A%2F%2Fgithub.com%2F{OTHER.replace('/', '%2F')}&branch=main\r\n"
-    assert (copy / "CONTRIBUTING.md").read_bytes().decode() == new
 
 
 @pytest.mark.parametrize(
@@ -128,54 +130,61 @@ def test_other_repositories_and_longer_names_stay_as_they_are(copy):
 def test_a_bad_address_is_refused_and_nothing_changes(copy, url):
     before = content(copy)
     with pytest.raises(ValueError, match=r"url=.*expected https://github\.com/OWNER/NAME"):
-        launch.rewrite(url, copy)
+        addresses.rewrite(url, copy)
     assert content(copy) == before
 
 
-def test_an_installed_package_is_no_checkout(tmp_path):
-    with pytest.raises(FileNotFoundError, match="no checkout of the course: it has no pyproject.toml"):
-        launch.rewrite(ELSEWHERE, tmp_path)
-
-
-def test_a_hub_link_pulls_the_course_and_opens_the_lesson():
-    link = launch.hub_link("3", "https://hub.example.org/jupyter/")
-    parts = urlsplit(link)
-    assert link.startswith("https://hub.example.org/jupyter/hub/user-redirect/git-pull?")
-    name = launch.address().rsplit("/", 1)[1]
-    page = f"lab/tree/{name}/notebooks/03_masks.ipynb"
-    assert parse_qs(parts.query) == {"repo": [launch.address()], "urlpath": [page], "branch": ["main"]}
-    assert "/" not in parts.query and ":" not in parts.query
-
-
-@pytest.mark.parametrize("lesson", ["99", "masks", "", "000"])
-def test_an_unknown_lesson_is_named(lesson):
-    with pytest.raises(ValueError, match=f"lesson='{lesson}': expected a number from 00 to 15"):
-        launch.hub_link(lesson, "https://hub.example.org")
-
-
-@pytest.mark.parametrize("hub", ["hub.example.org", "ftp://hub.example.org", "https://", "https://a.org/?x=1"])
-def test_what_is_no_hub_is_refused(hub):
-    with pytest.raises(ValueError, match="hub=.*expected a JupyterHub's address"):
-        launch.hub_link("03", hub)
-
-
-def test_the_command_prints_the_address_the_link_and_errors_in_one_line(capsys):
-    assert launch.main(["address"]) == 0
-    assert capsys.readouterr().out == PROJECT["urls"]["Repository"] + "\n"
-    assert launch.main(["link", "03_masks", "--hub", "https://hub.example.org"]) == 0
-    assert capsys.readouterr().out == launch.hub_link("03", "https://hub.example.org") + "\n"
-    assert launch.main(["address", "https://example.org"]) == 1
+def test_the_command_prints_the_address_and_errors_in_one_line(capsys):
+    assert addresses.main([]) == 0
+    assert capsys.readouterr().out == f"The address is {PROJECT['urls']['Repository']}.\n"
+    assert addresses.main(["https://example.org"]) == 1
     assert capsys.readouterr() == (
         "",
         "url='https://example.org': expected https://github.com/OWNER/NAME, and nothing behind it\n",
     )
 
 
-# --- the set-up cell on Colab ------------------------------------------------------------------
+# --- the beginning of every lesson --------------------------------------------------------------
 
-SETUP = "".join(
-    json.loads((ROOT / "notebooks" / f"{LESSONS[0]}.ipynb").read_text(encoding="utf-8"))["cells"][1]["source"]
-)
+OLD = """# Set-up
+try:
+    import lesson_kit
+except ModuleNotFoundError:
+    %pip install something
+import torch
+from lesson_kit import check, examples, show"""
+
+
+def test_a_lesson_gets_its_beginning_once_and_keeps_its_outputs():
+    def code(n: int, source: str, **output) -> dict:
+        outputs = [{"output_type": "execute_result", "execution_count": n, **output}] if output else []
+        return {"cell_type": "code", "id": f"c{n}", "execution_count": n, "metadata": {}, "outputs": outputs,
+                "source": source.splitlines(keepends=True)}  # fmt: skip
+
+    title = {
+        "cell_type": "markdown",
+        "id": "t",
+        "metadata": {},
+        "source": ["# 03\n", "\n", "[![Open in Binder](x)](y)\n"],
+    }
+    imports = code(2, "import math\n\nfrom course_utils import causal_mask")
+    old = {"cells": [title, code(1, OLD), imports, code(3, "6 * 7", data={"text/plain": ["42"]})], "metadata": {}}
+    new = set_up.begin(json.loads(json.dumps(old)), "03_masks")
+    assert set_up.begin(json.loads(json.dumps(new)), "03_masks") == new
+    first, install, visible, imports, result = new["cells"]
+    assert "".join(first["source"]).splitlines()[2].startswith("[Open in Binder](https://mybinder.org/v2/gh/")
+    assert install["metadata"]["jupyter"] == {"source_hidden": True} and visible["source"] == [set_up.VISIBLE]
+    assert "".join(imports["source"]) == "import math\n\nimport torch\n\nfrom course_utils import causal_mask"
+    assert [cell["execution_count"] for cell in new["cells"][1:]] == [1, 2, 3, 4]
+    assert result["outputs"] == [
+        {"output_type": "execute_result", "execution_count": 4, "data": {"text/plain": ["42"]}}
+    ]
+
+
+# --- the set-up cells on Colab -----------------------------------------------------------------
+
+FIRST_LESSON = json.loads((ROOT / "notebooks" / f"{LESSONS[0]}.ipynb").read_text(encoding="utf-8"))
+SETUP = "\n".join("".join(cell["source"]) for cell in FIRST_LESSON["cells"][1:3])
 (PIP,) = re.findall(r"^    %pip ((?:.*\\\n)*.*)", SETUP, flags=re.MULTILINE)
 ARGUMENTS = shlex.split(PIP.replace("\\\n", " "))
 INSTALLED = [Requirement(word) for word in ARGUMENTS if re.match(r"[A-Za-z]", word) and "://" not in word][1:]
@@ -187,7 +196,7 @@ COLAB_HAS = UNTOUCHED | {"jinja2", "python-dateutil", "regex", "requests", "sent
 def test_the_set_up_cell_is_short_and_touches_nothing_that_colab_brings():
     assert len(SETUP.splitlines()) <= 15
     assert ARGUMENTS[:3] == ["install", "-q", "--no-deps"]
-    assert f"git+{launch.address()}" == ARGUMENTS[-1]
+    assert f"git+{addresses.address()}" == ARGUMENTS[-1]
     assert not {canonicalize_name(package.name) for package in INSTALLED} & UNTOUCHED
 
 
@@ -221,7 +230,7 @@ shell, calls = InteractiveShell.instance(), []
 
 class NotYetInstalled:
     def find_spec(name, path=None, target=None):
-        if name == "course_utils" and not calls:
+        if name == "lesson_kit" and not calls:
             raise ModuleNotFoundError(name)
 
 def pip(line):
@@ -283,14 +292,17 @@ def test_a_wheel_holds_the_courses_data(network, tmp_path):
     (wheel,) = tmp_path.glob("*.whl")
     zipfile.ZipFile(wheel).extractall(tmp_path / "installed")
     code = (
-        "import course_utils; from course_utils import examples, load_bert, load_translator;"
+        "import course_utils, lesson_kit; from lesson_kit import examples, load_bert, load_translator;"
         "assert examples.two_tokens().x.shape == (2, 2) and examples.published();"
-        "load_bert('course-bert'); load_translator(); print(course_utils.__file__)"
+        "load_bert('course-bert'); load_translator(); print(course_utils.__file__); print(lesson_kit.__file__)"
     )
     surroundings = without_the_cut() | {"PYTHONPATH": str(tmp_path / "installed")}
     run = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=surroundings, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
-    assert Path(run.stdout.splitlines()[-1]).is_relative_to(tmp_path)
+    assert all(Path(line).is_relative_to(tmp_path) for line in run.stdout.splitlines()[-2:])
+    assert (tmp_path / "installed" / "lesson_kit" / "shipped" / "two_tokens.json").is_file()
+    assert {path.name for path in (tmp_path / "installed").iterdir() if path.is_dir()} == {
+        "course_utils", "lesson_kit", f"attention_by_hand-{PROJECT['version']}.dist-info"}  # fmt: skip
 
 
 # --- Binder ------------------------------------------------------------------------------------
@@ -310,6 +322,14 @@ def test_binders_scripts_can_run(script):
     path = ROOT / "binder" / script
     assert os.access(path, os.X_OK) and path.read_bytes().startswith(b"#!/bin/bash\n")
     subprocess.run(["bash", "-n", path], check=True)
+
+
+def test_binder_makes_the_copies_and_opens_them_as_the_command_does():
+    build = (ROOT / "binder" / "postBuild").read_text(encoding="utf-8")
+    start = (ROOT / "binder" / "start").read_text(encoding="utf-8")
+    assert "\npython -m lesson_kit start --no-server\n" in build
+    assert "my_lessons/.jupyterlab/settings" in build and 'DIR="$PWD/my_lessons/.jupyterlab/workspaces"' in start
+    assert "urlpath=lab/tree/my_lessons/03_masks.ipynb" in addresses.binder_link("03_masks")
 
 
 def test_binders_build_stops_at_an_error_and_installs_the_tested_versions():
@@ -381,9 +401,9 @@ def test_what_binder_has_fetched_is_found_by_load_bert(fetch_bert, monkeypatch, 
 
 def test_a_codespace_installs_as_the_readme_says():
     container = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text(encoding="utf-8"))
-    assert container["postCreateCommand"] == TEST.rpartition(" && ")[0]
+    assert container["postCreateCommand"] == f"{LEARN} --no-server"
     assert "/whl/cpu" in container["containerEnv"]["PIP_EXTRA_INDEX_URL"]
-    assert all((ROOT / path).exists() for path in container["customizations"]["codespaces"]["openFiles"])
+    assert container["customizations"]["codespaces"]["openFiles"] == [f"my_lessons/{LESSONS[0]}.ipynb"]
 
 
 WORKFLOW = yaml.safe_load((ROOT / ".github" / "workflows" / "test.yml").read_text(encoding="utf-8"))
@@ -401,6 +421,10 @@ def test_github_runs_the_readmes_test_command_on_three_systems():
     matrix = WORKFLOW["jobs"]["readme"]["strategy"]["matrix"]
     assert [system.split("-")[0] for system in matrix["system"]] == ["ubuntu", "macos", "windows"]
     assert matrix["python"] == ["3.11", "3.12", "3.13"] and matrix["python"][0] in PROJECT["requires-python"]
+
+
+def test_a_newer_push_ends_the_older_run():
+    assert WORKFLOW["concurrency"]["cancel-in-progress"] is True
 
 
 @posix

@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterator
 from types import CodeType
 
 
-def _steps(code: CodeType) -> Iterator[dis.Instruction]:
+def steps(code: CodeType) -> Iterator[dis.Instruction]:
     """The steps of a function, and of the functions inside it."""
     yield from dis.get_instructions(code)
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
-            yield from _steps(constant)
+            yield from steps(constant)
 
 
 def attributes_in(function: Callable) -> set[str]:
@@ -18,7 +18,7 @@ def attributes_in(function: Callable) -> set[str]:
     code = getattr(function, "__code__", None)
     if not isinstance(code, CodeType):
         return set()
-    return {step.argval for step in _steps(code) if step.opname in ("LOAD_ATTR", "LOAD_METHOD", "LOAD_GLOBAL")}
+    return {step.argval for step in steps(code) if step.opname in ("LOAD_ATTR", "LOAD_METHOD", "LOAD_GLOBAL")}
 
 
 def unused_arguments(function: Callable) -> list[str]:
@@ -26,7 +26,7 @@ def unused_arguments(function: Callable) -> list[str]:
     if not isinstance(code := getattr(function, "__code__", None), CodeType):
         return []
     read = set()
-    for step in _steps(code):
+    for step in steps(code):
         if "LOAD" in step.opname:  # newer Pythons load two in one step
             read.update(step.argval if isinstance(step.argval, tuple) else [step.argval])
     return [name for name in code.co_varnames[: code.co_argcount] if name not in read]

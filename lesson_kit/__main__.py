@@ -1,0 +1,59 @@
+"""``python -m lesson_kit start``: working copies of the lessons, and the first of them open in JupyterLab."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from lesson_kit import working_copies
+
+COMMAND = "python -m lesson_kit start"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command: 0, or 1 with one sentence on stderr if what was asked for can't be done."""
+    parser = argparse.ArgumentParser(prog="python -m lesson_kit", description="The lessons, to work in.")
+    start = parser.add_subparsers(dest="command", required=True).add_parser(
+        "start", help="make your own copies of the lessons, where there are none yet, and open them in JupyterLab"
+    )
+    start.add_argument("--folder", default=working_copies.FOLDER, metavar="NAME", help="where (default: %(default)s)")
+    start.add_argument("--fresh", metavar="NN", help="only write lesson NN as it is now beside your copy of it")
+    start.add_argument("--no-browser", action="store_true", help="print the address; don't open it")
+    start.add_argument("--no-server", action="store_true", help="only make the copies and JupyterLab's settings")
+    start.epilog = "Further options are handed to JupyterLab, such as --port=9000."
+    asked, options = parser.parse_known_args(arguments)
+    try:
+        if asked.fresh:
+            print(f"Lesson {asked.fresh}, as it is now: {working_copies.make_fresh(asked.fresh, asked.folder)}")
+            return 0
+        folder = _copies(asked.folder)
+        from lesson_kit import lab
+
+        if asked.no_server:
+            lab.prepare(folder)
+            return 0
+        lab.serve(folder, browser=not asked.no_browser, options=options)
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 1
+    except ModuleNotFoundError as error:
+        print(f"{error.name} is not installed: python3 lesson_kit/ready.py says what to type.", file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(f"Nothing can be written there ({error.strerror}: {error.filename}).", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _copies(folder: str) -> Path:
+    report = working_copies.make(folder)
+    if report.new:
+        count = "One lesson is" if len(report.new) == 1 else f"{len(report.new)} lessons are"
+        print(f"{count} new in {report.folder}. They are your own copies: nothing here writes over them.")
+    if report.changed:
+        print(f"Changed since your copy was made: {', '.join(report.changed)}.")
+        print(f"Your copies stay as they are. A fresh one beside yours: {COMMAND} --fresh {report.changed[0][:2]}")
+    return report.folder
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,120 @@
+"""JupyterLab as the lessons want it. A learner's own settings, and JupyterLab elsewhere, are left alone.
+
+What differs from JupyterLab's own defaults is handed to this one server: defaults in ``overrides.json`` (what a
+learner has set in JupyterLab goes before them) and the layout of the page, in a hidden folder beside the copies.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+sys.modules.setdefault("rfc3987_syntax", None)  # takes a second to load, and checks addresses that nobody gives here
+
+from jupyter_server.serverapp import ServerApp  # noqa: E402 (after the line above)
+from jupyterlab.labapp import LabApp  # noqa: E402
+from jupyterlab_server.workspaces_handler import WorkspacesManager  # noqa: E402
+
+FIRST = "00_start_here.ipynb"
+OVERRIDES = {
+    "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
+    "@jupyterlab/filebrowser-extension:browser": {"showLastModifiedColumn": False},  # the names need its room
+}
+PAGE = {  # what no lesson uses, and a page without it opens sooner
+    "buildAvailable": False,
+    "buildCheck": False,
+    "disabledExtensions": [
+        "@jupyterlab/apputils-extension:announcements",
+        "@jupyterlab/debugger-extension",
+        "@jupyterlab/extensionmanager-extension",
+        "@jupyterlab/fileeditor-extension:language-server",
+        "@jupyterlab/lsp-extension",
+        "@jupyterlab/notebook-extension:export",
+        "@jupyterlab/notebook-extension:language-server",
+        "@jupyterlab/notebook-extension:update-raw-mimetype",
+    ],
+}
+STYLE = "html:root { --jp-sidebar-min-width: 278px; } /* the longest name of a lesson */\n"
+LAYOUT = {
+    "left": {
+        "collapsed": False,
+        "visible": True,
+        "current": "@jupyterlab/toc:plugin",
+        "widgets": ["filebrowser", "running-sessions", "@jupyterlab/toc:plugin", "extensionmanager.main-view"],
+    },
+    "relativeSizes": [0.2, 0.8, 0],
+}
+WARM_UP = "__import__('lesson_kit').check, __import__('lesson_kit').show, __import__('lesson_kit').examples"
+
+
+class _Lessons(LabApp):
+    """JupyterLab and its terminals; the other extensions of the server take time to load, and no lesson uses them."""
+
+    serverapp_config = {"jpserver_extensions": {"jupyter_server_terminals": True}}
+
+    @classmethod
+    def get_extension_package(cls) -> str:
+        return "jupyterlab"
+
+
+def prepare(folder: Path) -> Path:
+    """Writes what JupyterLab shall know into a hidden folder of the copies; the layout only if there is none."""
+    ours = folder / ".jupyterlab"
+    (ours / "settings").mkdir(parents=True, exist_ok=True)
+    for name, content in (("overrides", OVERRIDES), ("page_config", PAGE)):
+        (ours / "settings" / f"{name}.json").write_text(json.dumps(content, indent=1), encoding="utf-8")
+    (ours / "settings" / "custom.css").write_text(STYLE, encoding="utf-8")
+    if not (ours / "workspaces").exists():
+        layout = {"data": {"layout-restorer:data": LAYOUT}, "metadata": {"id": "default"}}
+        WorkspacesManager(str(ours / "workspaces")).save("default", json.dumps(layout))
+    return ours
+
+
+def serve(folder: Path, browser: bool = True, options: tuple[str, ...] = ()) -> None:
+    """Runs JupyterLab on ``folder``, copies at the top of a checkout, until Ctrl+C; ``options`` are JupyterLab's own.
+
+    The first time lesson 00 is open; later the page is as it was left.
+    """
+    ours = prepare(folder)
+    left_open = _left_open(ours)
+    lesson = left_open or f"{folder.name}/{FIRST}"
+    server = _Lessons.initialize_server(
+        [
+            f"--ServerApp.root_dir={folder.parent}",
+            f"--ServerApp.open_browser={browser}",
+            "--ServerApp.answer_yes=True",
+            f"--LabApp.default_url=/lab{'' if left_open else f'/tree/{lesson}'}",
+            f"--LabApp.app_settings_dir={ours / 'settings'}",
+            f"--LabApp.workspaces_dir={ours / 'workspaces'}",
+            "--LabApp.custom_css=True",
+            "--KernelManager.transport_encryption=auto",
+            "--LabApp.extension_manager=readonly",
+            "--Application.log_level=ERROR",
+            *options,
+        ],
+        tornado_settings={"static_custom_path": [str(ours / "settings")]},
+    )
+    server.io_loop.add_callback(_warm_up, server, lesson)
+    print("JupyterLab opens in your browser, or at the address below. Ctrl+C here ends it; your work is kept.")
+    server.start()
+
+
+def _left_open(ours: Path) -> str | None:
+    """The notebook that was in front when the page was last left, as a path in the checkout."""
+    try:
+        data = WorkspacesManager(str(ours / "workspaces")).load("default")["data"]
+        kind, _, path = data["layout-restorer:data"]["main"]["current"].partition(":")
+    except (KeyError, TypeError, AttributeError, ValueError):  # nothing was open
+        return None
+    return path if kind == "notebook" and (ours.parent.parent / path).is_file() else None
+
+
+async def _warm_up(server: ServerApp, lesson: str) -> None:
+    """Starts the lesson's kernel and lets it import what the set-up cell asks for, while the page still loads."""
+    session = await server.session_manager.create_session(
+        path=lesson, name=Path(lesson).name, type="notebook", kernel_name="python3"
+    )
+    client = server.kernel_manager.get_kernel(session["kernel"]["id"]).client()
+    client.start_channels(iopub=False, stdin=False, hb=False, control=False)
+    client.execute(WARM_UP, silent=True, store_history=False)
+    await client.get_shell_msg(timeout=60)
+    client.stop_channels()

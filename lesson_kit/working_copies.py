@@ -1,0 +1,194 @@
+"""The learner's own copies of the lessons: made from the executed originals, and never overwritten."""
+
+import ast
+import hashlib
+import json
+import os
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+CHECKOUT = Path(__file__).parent.parent
+FOLDER = "my_lessons"
+MARKER = ".attention-by-hand"  # in the folder: what the copies were made from; the checks look for it too
+LONGEST_PLOT = 3  # lines of drawing that a reader may be shown
+
+
+class Report(NamedTuple):
+    """What ``make`` found and did; names of lessons, such as "03_masks"."""
+
+    folder: Path
+    new: list[str]
+    changed: list[str]
+
+
+def originals(checkout: Path = CHECKOUT) -> dict[str, Path]:
+    """The lessons of the checkout, by name.
+
+    Raises:
+        ValueError: there are none; an installed wheel has none.
+    """
+    found = {path.stem: path for path in sorted((checkout / "notebooks").glob("[0-9][0-9]_*.ipynb"))}
+    if not found:
+        raise ValueError(
+            f"There are no lessons in {checkout}: download or clone the whole course, and type this in its folder."
+        )
+    return found
+
+
+def original(lesson: str, checkout: Path = CHECKOUT) -> Path:
+    """The lesson of that number or name.
+
+    Raises:
+        ValueError: there is no such lesson.
+    """
+    lessons = originals(checkout)
+    for name, path in lessons.items():
+        if lesson in (name, f"{name}.ipynb", name[:2], str(int(name[:2]))):
+            return path
+    raise ValueError(f"There is no lesson {lesson!r}: the lessons are {', '.join(name[:2] for name in lessons)}.")
+
+
+def make(folder: str = FOLDER, checkout: Path = CHECKOUT) -> Report:
+    """Copies every lesson that is not in ``folder`` yet, and says which originals have changed since theirs was made.
+
+    ``folder`` is a name at the top of the checkout, so that links out of a lesson lead where they led before.
+
+    Raises:
+        ValueError: ``folder`` is no such name, or holds something else; or there are no lessons.
+        OSError: nothing can be written there.
+    """
+    lessons = originals(checkout)
+    place = _place(folder, checkout)
+    made_from = _read(place)
+    new, changed = [], []
+    for name, path in lessons.items():
+        copy, text = place / path.name, cleared(path)
+        if not copy.exists():
+            _write(copy, text)
+            made_from[name] = _fingerprint(text)
+            new.append(name)
+        elif made_from.get(name) != _fingerprint(text):
+            changed.append(name)
+    _write(place / MARKER, json.dumps({"made_from": made_from}, indent=1))
+    return Report(place, new, changed)
+
+
+def make_fresh(lesson: str, folder: str = FOLDER, checkout: Path = CHECKOUT) -> Path:
+    """Writes the lesson as it is now beside the learner's own copy. ``lesson`` is its number or its name.
+
+    Raises:
+        ValueError: there is no such lesson, or ``folder`` will not do.
+        OSError: nothing can be written there.
+    """
+    chosen = original(lesson, checkout)
+    name, place, text = chosen.stem, _place(folder, checkout), cleared(chosen)
+    endings = (f"_fresh{'' if n == 1 else f'_{n}'}.ipynb" for n in range(1, 1000))
+    fresh = next(path for path in (place / f"{name}{ending}" for ending in endings) if not path.exists())
+    _write(fresh, text)
+    _write(place / MARKER, json.dumps({"made_from": _read(place) | {name: _fingerprint(text)}}, indent=1))
+    return fresh
+
+
+def cleared(lesson: Path) -> str:
+    """The notebook's text without outputs and counts; cells that only draw are collapsed."""
+    notebook = json.loads(lesson.read_text(encoding="utf-8"))
+    code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    for n, cell in enumerate(code):
+        cell.update(outputs=[], execution_count=None)
+        if only_draws(code, n):
+            cell["metadata"].setdefault("jupyter", {})["source_hidden"] = True
+    return json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
+
+
+def only_draws(cells: list[dict], n: int) -> bool:
+    """Does a reader lose nothing but drawing if code cell ``n`` is collapsed?
+
+    Yes if it is longer than three lines, ends in ``show.figure(...)``, asserts and prints nothing, and makes no name
+    that a later cell reads, other drawings aside.
+    """
+    if not _draws(cells[n]):
+        return False
+    _, handed_on = _names(cells[n])
+    for later in cells[n + 1 :]:
+        read, made = _names(later)
+        if handed_on & (read - made) and not _draws(later):
+            return False
+        handed_on -= made
+    return True
+
+
+def _draws(cell: dict) -> bool:
+    source = "".join(cell["source"])
+    tree = _parsed(source)
+    if not tree.body or len(source.strip().splitlines()) <= LONGEST_PLOT:
+        return False
+    if any(isinstance(node, ast.Assert) or _calls(node, "print") for node in ast.walk(tree)):
+        return False
+    return isinstance(tree.body[-1], ast.Expr) and _calls(tree.body[-1].value, "show.figure")
+
+
+def _calls(node: ast.AST, function: str) -> bool:
+    return isinstance(node, ast.Call) and ast.unparse(node.func) == function
+
+
+def _names(cell: dict) -> tuple[frozenset[str], frozenset[str]]:
+    return _names_in("".join(cell["source"]))
+
+
+@cache
+def _names_in(source: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The names that a cell reads, and those that it makes."""
+    read, made = set(), set()
+    for node in ast.walk(_parsed(source)):
+        if isinstance(node, ast.Name):
+            (read if isinstance(node.ctx, ast.Load) else made).add(node.id)
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            made.add(node.name)
+    return frozenset(read), frozenset(made)
+
+
+@cache
+def _parsed(source: str) -> ast.Module:
+    try:
+        return ast.parse(source)
+    except SyntaxError:  # a line for IPython, such as %timeit
+        return ast.Module([], [])
+
+
+def _place(folder: str, checkout: Path) -> Path:
+    """The folder of the copies, made if need be."""
+    if folder in ("", ".", "..") or Path(folder).name != folder:
+        raise ValueError(
+            f"--folder {folder!r} will not do: give one name, such as {FOLDER}, for a folder in {checkout}."
+        )
+    place = checkout / folder
+    if place.exists() and not place.is_dir():
+        raise ValueError(
+            f"{place} is a file, so no folder of that name can be made: move it, or give another --folder."
+        )
+    if place.is_dir() and not (place / MARKER).is_file() and any(place.iterdir()):
+        raise ValueError(f"{place} holds something else than copies of the lessons: move it, or give another --folder.")
+    place.mkdir(exist_ok=True)
+    return place
+
+
+def _read(place: Path) -> dict[str, str]:
+    """For each copy the fingerprint of the original; a damaged marker knows none."""
+    try:
+        return dict(json.loads((place / MARKER).read_text(encoding="utf-8"))["made_from"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+
+
+def _fingerprint(text: str) -> str:
+    """Of what a learner reads: cells, in order. Outputs and metadata may change and nobody need hear of it."""
+    cells = [[cell["cell_type"], "".join(cell["source"])] for cell in json.loads(text)["cells"]]
+    return hashlib.sha256(json.dumps(cells).encode()).hexdigest()
+
+
+def _write(path: Path, text: str) -> None:
+    """All of it or nothing, should the disk be full or the power go."""
+    half = path.with_name(f".{path.name}.half")
+    half.write_text(text, encoding="utf-8", newline="\n")
+    os.replace(half, path)
