@@ -152,7 +152,8 @@ EXERCISES = {
     "10": ["cosine_similarity"],
     "11": ["head_entropy"],
     "13": ["cross_attention", "shift_right"],
-    "14": ["label_smoothed_loss", "learning_rate", "greedy_decode"],
+    "14": ["label_smoothed_loss", "learning_rate"],
+    "15": ["greedy_decode"],
     "09": ["mask_tokens"],
     "18": ["online_softmax_sum", "cached_step"],
     "19": [],  # its patients are the exercises

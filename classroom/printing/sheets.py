@@ -621,15 +621,17 @@ def add_norm_feed_forward() -> Sheet:
 def the_decoder() -> Sheet:
     two = examples.two_tokens()
     swap = torch.tensor([[0, 1], [1, 0]], dtype=torch.float64)
-    fed, sources = ["start", "nǐ"], ["source 1", "source 2"]
-    memory = torch.tensor([[-1, 1], [1, -1]], dtype=torch.float64)
+    fed, sources = ["start", "nǐ"], ["source 1", "source 2", "source 3"]
+    memory = torch.tensor([[-1, 1], [1, -1], [-1, 1]], dtype=torch.float64)
+    alike = ["sources 1, 3", "source 2"]  # 1 and 3 are the same vector: one row for both saves space
     query, key, value = two.x @ two.w_q, two.x @ two.w_k, two.x @ two.w_v
     attended, self_weights = scaled_dot_product_attention(query, key, value, causal_mask(2))
     first = two.x + attended @ swap
     h = normed(first)
     h_query, m_key, m_value = h @ two.w_q, memory @ two.w_k, memory @ two.w_v
     crossed, cross_weights = scaled_dot_product_attention(h_query, m_key, m_value)
-    projected = crossed @ (2 * swap)
+    cross_scores = (h_query @ m_key.T).round() / math.sqrt(2)  # the norm's epsilon is none of a pencil's business
+    projected = crossed @ (3 * swap)
     second = h + projected
     g = normed(second)
     hidden = (g @ W_1 + B_1).clamp(min=0)
@@ -648,11 +650,11 @@ def the_decoder() -> Sheet:
         Step(
             "What is given",
             "The decoder is fed two tokens, start and nǐ (you), with the numbers of lesson 01. The memory is what the "
-            "encoder gave out. All matrices are those of lessons 01 and 06.",
+            "encoder gave out for three source tokens. All matrices are those of lessons 01 and 06.",
             [
                 Table("The two tokens", inputs, fed, given(torch.cat([two.x, query, key, value], dim=1))),
                 lookup("Weights for $n$", 3, math.sqrt(2)),
-                Table("Memory $M$", FEATURES, sources, given(memory), "The memory"),
+                Table("Memory $M$", FEATURES, alike, given(memory[:2]), "The memory"),
                 Table("$W_Q$", ["to 1", "to 2"], ["from 1", "from 2"], given(two.w_q)),
                 Table("$W_K$ and $W_V$", ["to 1", "to 2"], ["from 1", "from 2"], given(two.w_k)),
             ],
@@ -679,25 +681,28 @@ def the_decoder() -> Sheet:
         ),
         Step(
             "Step 3: cross-attention",
-            r"The queries come from the decoder, $H W_Q$; keys and values from the memory, $M W_K$ and $M W_V$. Dot "
-            r"products, then the weights. " + PAIR,
+            r"The queries come from the decoder, $H W_Q$; keys and values from the memory, $M W_K$ and $M W_V$. Divide "
+            r"each dot product by $\sqrt{2}$: it is then 0.71 or $-0.71$. Take its power of $e$, and divide it by the "
+            "sum of the three powers in its row.",
             [
                 Table("$H W_Q$", FEATURES, fed, boxes(h_query)),
-                Table("$M W_K = M W_V$", FEATURES, sources, boxes(m_key)),
+                Table("$M W_K = M W_V$", FEATURES, alike, boxes(m_key[:2])),
                 Table("Dot products", sources, fed, boxes(h_query @ m_key.T)),
+                powers(cross_scores, 3),
                 Table("Weights", sources, fed, boxes(cross_weights, 3), "Cross-attention: weights"),
                 Table("Output", FEATURES, fed, boxes(crossed, 2), "Cross-attention: output"),
             ],
-            "one row of weights for each target token, one column for each source token. Rows sum to 1.",
+            "one row of weights for each target token, one column for each source token. A row sums to 1 or 1.001.",
         ),
         Step(
-            "Step 4: swap and double, add, norm",
-            r"This $W_O$ swaps the two features and doubles them. Add $H$, then the norm.",
+            "Step 4: swap and triple, add, norm",
+            r"This $W_O$ swaps the two features and triples them. Add $H$, then the norm.",
             [
-                Table("Swapped, doubled", FEATURES, fed, boxes(projected, 2), "cross-attention: output"),
+                Table("Swapped, tripled", FEATURES, fed, boxes(projected, 2), "cross-attention: output"),
                 Table("Plus $H$", FEATURES, fed, boxes(second, 2)),
                 Table("$G$: after the norm", FEATURES, fed, boxes(g), "add & norm 2"),
             ],
+            "the answers were not rounded on the way. Yours may be off by 0.01; the norm takes no notice.",
         ),
         Step(
             "Step 5: feed-forward, add, norm",
