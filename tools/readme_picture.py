@@ -71,7 +71,7 @@ def draw_differences(ax, bert, inputs) -> None:
 
 
 def main() -> None:
-    """Draws both halves and writes ``readme_picture.png`` beside this file."""
+    """Draws both halves and writes ``data/readme_picture.png``."""
     bert = load_bert()
     inputs = bert.tokenizer(examples.SONGS_SENTENCE, return_tensors="pt")
     with plt.rc_context(STYLE):
