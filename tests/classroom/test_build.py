@@ -149,9 +149,9 @@ def test_hints_stay_or_go(lesson):
 
 
 @every_lesson
-def test_no_badge_leads_to_the_solutions(lesson):
+def test_no_link_leads_to_the_solutions(lesson):
     assert "mybinder.org/v2" not in text(student_version(lesson))
-    assert "mybinder.org/v2" in text(student_version(lesson, badges=True))
+    assert "mybinder.org/v2" in text(student_version(lesson, links=True))
 
 
 def test_making_a_version_leaves_the_lesson_as_it_is():
