@@ -6,7 +6,8 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-CHECKOUT = Path(__file__).parents[1]
+from lesson_kit.data import CHECKOUT
+
 NOTEBOOKS = CHECKOUT / "notebooks"
 
 

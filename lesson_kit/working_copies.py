@@ -8,7 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-CHECKOUT = Path(__file__).parent.parent
+from lesson_kit.data import CHECKOUT
+
 FOLDER = "my_lessons"
 MARKER = ".attention-by-hand"  # in the folder: what the copies were made from; the checks look for it too
 LONGEST_PLOT = 3  # lines of drawing that a reader may be shown

@@ -3,13 +3,12 @@
 Left: a head of the pretrained BERT, found by computation. Right: our encoder's hidden states against Hugging Face's.
 """
 
-from pathlib import Path
-
 import matplotlib.pyplot as plt
 import torch
 from PIL import Image
 
 from lesson_kit import compare_hidden_states, examples, load_bert, show
+from lesson_kit.data import CHECKOUT
 from lesson_kit.show.figures import DPI, STYLE
 from lesson_kit.show.heatmaps import COLOUR_MAP
 
@@ -78,7 +77,7 @@ def main() -> None:
         fig, (left, right) = show.subplots(1, 2, figsize=(8.4, 4.4))
         draw_head(left, bert, inputs)
         draw_differences(right, bert, inputs)
-        target = Path(__file__).parent.parent / "data" / "readme_picture.png"
+        target = CHECKOUT / "data" / "readme_picture.png"
         fig.savefig(target, dpi=DPI)
     Image.open(target).convert("RGB").quantize(64, dither=Image.Dither.NONE).save(target, optimize=True)
 

@@ -154,6 +154,11 @@ def test_no_link_leads_to_the_solutions(lesson):
     assert "mybinder.org/v2" in text(student_version(lesson, links=True))
 
 
+def test_links_stay_if_asked_for(tmp_path):
+    assert build("--lessons", "03", "--only", "student", "--links", "--output", tmp_path / "class") == 0
+    assert "mybinder.org/v2" in (tmp_path / "class" / "student" / MASKS.path.name).read_text(encoding="utf-8")
+
+
 def test_making_a_version_leaves_the_lesson_as_it_is():
     before = json.dumps(MASKS.notebook)
     student_version(MASKS, hints=False)
