@@ -67,7 +67,7 @@ def add_to(subparsers: argparse._SubParsersAction) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Collects wheels and course, and says what came. What a first try has brought is not fetched again.
+    """Collects wheels and course, and says what it got. What a first try has brought is not fetched again.
 
     Raises:
         ClassroomError: a Python that is too old, no network, no space, or a package without a wheel for the platform.
@@ -231,7 +231,7 @@ def copy_course(to: Path, stick: Path) -> None:
 def install_line(windows: bool) -> str:
     """The README's first line, from the wheels instead of the network, with the BERT that is on the stick."""
     readme = (CHECKOUT / "README.md").read_text(encoding="utf-8")
-    line = re.search(r"^python3 -m venv .+/jupyter lab .+$", readme, re.MULTILINE)[0]
+    line = re.search(r"^python3 -m venv .+/python -m lesson_kit start$", readme, re.MULTILINE)[0]
     line = line.replace("pip install", "pip install --no-index --find-links ../wheels")
     if windows:
         return line.replace("python3", "python", 1).replace(".venv/bin/", ".venv\\Scripts\\")
@@ -261,7 +261,8 @@ That Python has to be on the computer already; it is not in this folder.
 
 {on_windows}
 
-   It makes a virtual environment in .venv, installs the course, and opens the first lesson.
+   It makes a virtual environment in .venv, installs the course, copies the lessons into my_lessons, where you work,
+   and opens the first one.
 
 3. From then on this opens it:
 
