@@ -1,14 +1,17 @@
 """The report on a class: every verdict on thirty notebooks, what it keeps bad ones from, and what it writes."""
 
 import csv
+import errno
 import html.parser
 import io
 import os
+import re
 import subprocess
 import sys
 import threading
 import time
 from collections import Counter
+from pathlib import Path
 
 import nbformat
 import psutil
@@ -17,6 +20,7 @@ from PIL import Image
 from submissions.make import EXERCISES, filled, make, read
 
 from classroom.__main__ import main
+from classroom._files import CHECKOUT
 from classroom.grading import confinement, report, report_page, summary
 from classroom.grading.process import Cancelled, Grade, Limits, Worker, grade
 from classroom.grading.slicing import moment, needed, parse, statements
@@ -289,6 +293,127 @@ def test_nothing_outside_is_touched_by_libraries_either(worker, way, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["victim"]
     assert victim.stat().st_mode == before and victim.read_bytes() == b"untouched 123456"
     assert summary._hints("softmax", "", found)[1] or found.error_type != "PermissionError"
+
+
+OLDEST = """
+import ctypes, os, struct, sys
+from pathlib import Path
+from classroom.grading import confinement
+
+folder = Path(sys.argv[1])
+readable = folder / "readable"
+libc = ctypes.CDLL(None, use_errno=True)  # as one that was loaded before Python refuses it
+confinement.RIGHTS = {{1: 13}}  # Linux 5.13: no word of emptying files, of devices or of signals
+assert confinement.confine([sys.prefix, sys.base_prefix, *sys.path, readable, readable / "lib"])
+path, column = bytes(readable), confinement.PROCESSORS[os.uname().machine][1]
+
+def call(numbers, *arguments):
+    if numbers[column] is None:
+        raise PermissionError
+    result = libc.syscall(numbers[column], *arguments)
+    if result < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    return result
+
+def for_reading():
+    return os.open(readable, os.O_RDONLY)
+
+try:
+    {line}
+except PermissionError:
+    sys.exit(11)
+except OSError as error:
+    print(error)
+    sys.exit(12)
+"""
+ON_AN_OLD_KERNEL = {
+    "open": "call((2, None), path, os.O_TRUNC)",
+    "openat": "call((257, 56), -100, path, os.O_TRUNC)",
+    "os.open": "os.open(readable, os.O_TRUNC)",
+    "with neither access": "call((257, 56), -100, path, os.O_TRUNC | 3)",
+    "to write": "open(readable, 'w')",
+    "ftruncate": "os.ftruncate(os.open(readable, os.O_RDWR), 0)",
+    "creat": "call((85, None), path, 0o600)",
+    "a handle": "call((304, 265), -100, path, os.O_TRUNC)",
+    "its owner": "import fcntl; fcntl.fcntl(for_reading(), fcntl.F_SETOWN, os.getppid())",
+    "its owners": "call((72, 25), for_reading(), 15, struct.pack('ii', 1, os.getppid()))",
+    "a lease": "import fcntl; fcntl.fcntl(for_reading(), fcntl.F_SETLEASE, fcntl.F_RDLCK)",
+    "its flags": "import fcntl; fcntl.ioctl(for_reading(), 0x40086602, struct.pack('l', 0x80))",
+    "its attributes": "call((463, 463), -100, path, 0, b'user.a', struct.pack('QII', 0, 0, 0), 16)",
+}
+UNKNOWN = {
+    "openat2": "call((437, 437), -100, path, struct.pack('QQQ', os.O_TRUNC, 0, 0), 24)",
+    "clone3": "call((435, 435), bytes(64), 64)",
+}
+HARMLESS = {
+    "nothing": "open(os.devnull, 'w').write('gone')",
+    "a terminal?": "os.isatty(for_reading())",
+    "reading": "readable.read_bytes()",
+    "a copy of it": "import fcntl; fcntl.fcntl(for_reading(), fcntl.F_DUPFD_CLOEXEC, 0)",
+    "a thread": "import threading; thread = threading.Thread(target=int); thread.start(); thread.join()",
+}
+linux_only = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="system calls of Linux")
+
+
+def status_on_an_old_kernel(folder, line: str) -> int:
+    """The exit status of ``line``, with a Landlock as in Linux 5.13: 11 for EPERM or EACCES, 12 for another error."""
+    (folder / "readable").write_text("untouched")
+    script = [sys.executable, "-c", OLDEST.format(line=line), str(folder)]
+    return subprocess.run(script, env=os.environ | {"PYTHONPATH": str(CHECKOUT)}, timeout=60).returncode
+
+
+@linux_only
+@pytest.mark.parametrize("way", ON_AN_OLD_KERNEL)
+def test_an_old_kernel_empties_no_file_and_tells_no_other_process(way, tmp_path):
+    assert status_on_an_old_kernel(tmp_path, ON_AN_OLD_KERNEL[way]) == 11
+    assert (tmp_path / "readable").read_text() == "untouched"
+
+
+@linux_only
+@pytest.mark.parametrize("way", UNKNOWN)
+def test_calls_whose_flags_cannot_be_seen_are_not_there(way, tmp_path):
+    line = f"""try:
+        {UNKNOWN[way]}
+    except OSError as error:
+        sys.exit(error.errno)"""
+    assert status_on_an_old_kernel(tmp_path, line) == errno.ENOSYS
+    assert (tmp_path / "readable").read_text() == "untouched"
+
+
+@linux_only
+@pytest.mark.parametrize("way", HARMLESS)
+def test_what_python_needs_is_not_refused(way, tmp_path):
+    assert status_on_an_old_kernel(tmp_path, HARMLESS[way]) == 0
+
+
+@linux_only
+def test_every_system_call_of_the_table_is_refused(tmp_path):
+    """With arguments that none of them takes, should one get through."""
+    line = """for name, numbers in confinement.REFUSED.items():
+        try:
+            call(numbers, -1, -1, -1, -1, -1) if name not in ("fork", "vfork") else os.fork()
+        except PermissionError:
+            continue
+        sys.exit(f"{name} is not refused")
+    sys.exit(11)"""
+    assert status_on_an_old_kernel(tmp_path, line) == 11
+
+
+@pytest.mark.parametrize("column, header", [(0, "x86_64-linux-gnu/asm/unistd_64.h"), (1, "asm-generic/unistd.h")])
+def test_the_system_calls_have_the_kernels_numbers(column, header):
+    header = Path("/usr/include", header)
+    if not header.exists():
+        pytest.skip(f"needs {header}, of the package linux-libc-dev")
+    kernels = dict(re.findall(r"^#define __NR(?:3264)?_(\w+)\s+(\d+)", header.read_text(), flags=re.MULTILINE))
+    tables = confinement.REFUSED | confinement.OF_OTHERS | confinement.UNKNOWN | {"clone": confinement.CLONE}
+    tables |= {"open": confinement.OPEN, "openat": confinement.OPENAT}
+    tables |= {"fcntl": confinement.FCNTL, "ioctl": confinement.IOCTL}
+    youngest = max(map(int, kernels.values()))
+    for name, numbers in tables.items():
+        if numbers[column] is None:
+            assert name not in kernels, name
+        elif numbers[column] <= youngest:
+            assert int(kernels[name]) == numbers[column], name
 
 
 def test_a_system_that_cannot_confine_says_so(monkeypatch, capsys):
