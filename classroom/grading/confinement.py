@@ -62,7 +62,8 @@ EMPTYING = (TRUNCATE, TRUNCATE | 3, 3)
 OWNERS = (8, 15, 1024)  # F_SETOWN, F_SETOWN_EX: whom a file's news signal; F_SETLEASE: who has to wait for it
 TERMINALS = 0x5400  # what is asked of every file, to see if it is a terminal; the other ioctls change a file's flags
 ALLOW, REFUSE = 0x7FFF0000, 0x00050000  # the second one with the number of the error
-LOAD, KEEP_BITS, JUMP_IF_EQUAL, JUMP_IF_BITS, RETURN = 0x20, 0x54, 0x15, 0x45, 0x06
+LOAD, KEEP_BITS, JUMP_IF_EQUAL, JUMP_IF_LARGE, JUMP_IF_BITS, RETURN = 0x20, 0x54, 0x15, 0x35, 0x45, 0x06
+X32 = 0x40000000  # from here on: the numbers of another way to call
 NUMBER, PROCESSOR, ARGUMENTS = 0, 4, (16, 24, 32)  # where they stand in what the filter sees
 
 _libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
@@ -111,11 +112,19 @@ def _landlock(version: int, readable: Iterable[str | os.PathLike]) -> None:
 
 
 def _seccomp(processor: int, column: int) -> None:
+    steps = _filter(processor, column)
+    code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in steps))
+    program = struct.pack("HxxxxxxP", len(steps), ctypes.addressof(code))
+    _expect(_libc.prctl(22, 2, program, 0, 0))  # PR_SET_SECCOMP, SECCOMP_MODE_FILTER
+
+
+def _filter(processor: int, column: int) -> list[tuple[int, int, int, int]]:
+    """The steps of a program for the kernel's filter: what to do, how many to go over if true and if not, a number."""
     refuse = (RETURN, 0, 0, REFUSE | errno.EPERM)
     steps = [(LOAD, 0, 0, PROCESSOR), (JUMP_IF_EQUAL, 1, 0, processor), refuse]  # else: another one's system calls
     steps += [(LOAD, 0, 0, NUMBER)]
     if column == 0:
-        steps += [(0x35, 0, 1, 0x40000000), refuse]  # from here on: the numbers of another way to call, x32
+        steps += [(JUMP_IF_LARGE, 0, 1, X32), refuse]
 
     def rule(numbers: tuple[int | None, int | None], *then: tuple[int, int, int, int]) -> None:
         """``then``: all steps for this system call, with its end."""
@@ -137,10 +146,7 @@ def _seccomp(processor: int, column: int) -> None:
         rule(numbers, *unless(flags, (KEEP_BITS, 0, 0, TRUNCATE | ACCESS), *_none_of(EMPTYING)))
     rule(FCNTL, *unless(1, *_none_of(OWNERS)))
     rule(IOCTL, *unless(1, (KEEP_BITS, 0, 0, 0xFFFFFF00), (JUMP_IF_EQUAL, 1, 0, TERMINALS)))
-    steps += [(RETURN, 0, 0, ALLOW)]
-    code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in steps))
-    program = struct.pack("HxxxxxxP", len(steps), ctypes.addressof(code))
-    _expect(_libc.prctl(22, 2, program, 0, 0))  # PR_SET_SECCOMP, SECCOMP_MODE_FILTER
+    return [*steps, (RETURN, 0, 0, ALLOW)]
 
 
 def _none_of(values: tuple[int, ...]) -> list[tuple[int, int, int, int]]:

@@ -399,6 +399,50 @@ def test_every_system_call_of_the_table_is_refused(tmp_path):
     assert status_on_an_old_kernel(tmp_path, line) == 11
 
 
+def decided(processor: str, number: int, *arguments: int, on: str = "") -> int:
+    """What the filter for ``processor`` decides, worked out as the kernel does: 0, or the number of the error."""
+    steps = confinement._filter(*confinement.PROCESSORS[processor])
+    seen = {0: number, 4: confinement.PROCESSORS[on or processor][0]}
+    seen |= {16 + 8 * place: argument for place, argument in enumerate([*arguments, 0, 0, 0][:3])}
+    place = 0
+    while True:
+        what, if_true, if_not, value = steps[place]
+        place += 1
+        if what == confinement.RETURN:
+            return 0 if value == confinement.ALLOW else value - confinement.REFUSE
+        if what == confinement.LOAD:
+            held = seen[value]
+        elif what == confinement.KEEP_BITS:
+            held &= value
+        else:
+            true = {0x15: held == value, 0x35: held >= value, 0x45: bool(held & value)}[what]
+            place += if_true if true else if_not
+
+
+@pytest.mark.parametrize("processor, column", [("x86_64", 0), ("aarch64", 1)])
+def test_the_filter_of_each_processor(processor, column):
+    def of(numbers, *arguments):
+        return decided(processor, numbers[column], *arguments)
+
+    for numbers in confinement.REFUSED.values():
+        assert numbers[column] is None or of(numbers) == errno.EPERM
+    assert {of(numbers) for numbers in confinement.UNKNOWN.values()} == {errno.ENOSYS}
+    assert of(confinement.CLONE, 0x3D0F00) == 0 and of(confinement.CLONE, 0x1200011) == errno.EPERM
+    for numbers in confinement.OF_OTHERS.values():
+        assert of(numbers, 0) == 0 and of(numbers, 7) == errno.EPERM
+    flags = {0: 0, 0o1: 0, 0o1101: 0, 0o1000: errno.EPERM, 0o2001000: errno.EPERM, 0o1003: errno.EPERM, 3: errno.EPERM}
+    assert {each: of(confinement.OPENAT, 0, 5, each) for each in flags} == flags
+    if column == 0:
+        assert {each: of(confinement.OPEN, 5, each) for each in flags} == flags
+        assert decided(processor, 0x40000000 + 1) == errno.EPERM
+    asked = {1: 0, 3: 0, 8: errno.EPERM, 15: errno.EPERM, 1024: errno.EPERM, 1030: 0}
+    assert {each: of(confinement.FCNTL, 3, each) for each in asked} == asked
+    asked = {0x5401: 0, 0x541B: 0, 0x40086602: errno.EPERM, 0x15401: errno.EPERM, 0x8901: errno.EPERM}
+    assert {each: of(confinement.IOCTL, 3, each) for each in asked} == asked
+    other = next(each for each in confinement.PROCESSORS if each != processor)
+    assert decided(processor, 0, on=other) == errno.EPERM
+
+
 @pytest.mark.parametrize("column, header", [(0, "x86_64-linux-gnu/asm/unistd_64.h"), (1, "asm-generic/unistd.h")])
 def test_the_system_calls_have_the_kernels_numbers(column, header):
     header = Path("/usr/include", header)
