@@ -8,8 +8,8 @@ from course_utils.bert import NAME_MAP, Bert
 from course_utils.layers import ACTIVATIONS
 from lesson_kit.colours import FRAME
 from lesson_kit.compare import eager_attention
-from lesson_kit.show.attention_views import GET_ATTENTIONS, expect_index
 from lesson_kit.show.bertviz_view import View, layers_that_fit, left_out, offline, rounded
+from lesson_kit.show.expect import GET_ATTENTIONS, expect_index
 from lesson_kit.show.figures import subplots
 from lesson_kit.show.heatmaps import COLOUR_MAP, ink
 from lesson_kit.show.links import positioned, row_in_words, strongest_links
