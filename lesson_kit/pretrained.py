@@ -28,7 +28,7 @@ from lesson_kit._models import (
     NEEDED_FILES,
 )
 from lesson_kit.data import data_path
-from lesson_kit.waiting import Notice, waiting
+from lesson_kit.notice import Notice, waiting
 
 if TYPE_CHECKING:
     from transformers import BertConfig, BertModel, PreTrainedTokenizerBase

@@ -13,7 +13,7 @@ from IPython.display import display
 
 from lesson_kit.colours import FRAME, INK, PAPER
 from lesson_kit.show.figures import Picture, picture
-from lesson_kit.waiting import waiting
+from lesson_kit.notice import waiting
 
 MOST_NUMBERS = 85_000  # about 0.5 MB of page besides d3 and jQuery; with more, layers are left out
 HIGHEST = 900  # pixels; a longer view scrolls
