@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from lesson_kit.colours import BETWEEN_CELLS, FRAME, INK, MISSING, PAPER, contrast
-from lesson_kit.show.figures import STYLE, figure, subplots
+from lesson_kit.show.figures import RC_PARAMS, figure, subplots
 from lesson_kit.show.numbers import as_floats, as_rows, number
 
 # White to dark blue: lightness falls all the way, so it reads in grey. Grey stands for NaN and infinities.
@@ -72,7 +72,7 @@ def draw_heat_maps(matrices, titles, rows, columns, **style) -> tuple[Figure, st
     rows, columns = [str(name) for name in rows], [str(name) for name in columns]
     texts = np.vectorize(lambda x: _word(x, masks, style.digits), otypes=[object])(arrays)
     alt = style.alt or _describe(arrays, texts, titles, rows, columns, style, "open" if masks else "largest")
-    with plt.rc_context(STYLE):
+    with plt.rc_context(RC_PARAMS):
         return _draw(arrays, texts, titles, rows, columns, replace(style, vmin=vmin, vmax=vmax)), alt
 
 
