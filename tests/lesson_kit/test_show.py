@@ -437,7 +437,7 @@ def test_reference_modules_need_no_pictures_and_show_no_bertviz():
 def test_in_a_notebook_each_figure_comes_once_with_its_text(monkeypatch):
     monkeypatch.setenv("COURSE_INTERACTIVE", "1")
     cells = [
-        "import torch\nfrom course_utils import show",
+        "import torch\nfrom lesson_kit import show",
         "show.heat_map([[0.25, 0.75]], ['the'], ['sky', '蓝'])",
         "fig, ax = show.subplots()\nax.plot([1, 2])\nshow.figure(fig, 'A straight line that rises from one to two.')",
         "show.head_view(torch.full((1, 2, 2, 2), 0.5), ['the', 'sky'])",
