@@ -460,7 +460,7 @@ def empty(notebook):
         (no_title, r"03_masks.ipynb, cell 0: a lesson begins with a title"),
         (no_time, r"03_masks.ipynb, cell 0: a lesson begins with its time"),
         (empty, r"03_masks.ipynb, cell 0: a lesson begins with a title"),
-        (other_heading, r"03_masks.ipynb, cell 38: this heading of an exercise does not have the form"),
+        (other_heading, r"03_masks.ipynb, cell 39: this heading of an exercise does not have the form"),
         (no_check, r"03_masks.ipynb, cell \d+: exercise 3.2 has no check cell"),
         (no_stub, r"03_masks.ipynb, cell \d+: exercise 3.2 has no stub that defines causal_mask"),
         (no_solution, r"03_masks.ipynb, cell \d+: exercise 3.2 has no solution"),
