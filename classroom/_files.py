@@ -12,7 +12,7 @@ NOTEBOOKS = CHECKOUT / "notebooks"
 
 
 class ClassroomError(ValueError):
-    """What came in can't be used; the message is a sentence for a teacher, shown without a traceback."""
+    """The input can't be used; the message is a sentence for a teacher, shown without a traceback."""
 
 
 def expect_lessons(lessons: Iterable[Path | str]) -> list[Path]:

@@ -9,7 +9,7 @@ from PIL import Image
 
 from lesson_kit import compare_hidden_states, examples, load_bert, show
 from lesson_kit.data import CHECKOUT
-from lesson_kit.show.figures import DPI, STYLE
+from lesson_kit.show.figures import DPI, RC_PARAMS
 from lesson_kit.show.heatmaps import COLOUR_MAP
 
 BLUE, ORANGE = "#0072B2", "#D55E00"
@@ -73,7 +73,7 @@ def main() -> None:
     """Draws both halves and writes ``data/readme_picture.png``."""
     bert = load_bert()
     inputs = bert.tokenizer(examples.SONGS_SENTENCE, return_tensors="pt")
-    with plt.rc_context(STYLE):
+    with plt.rc_context(RC_PARAMS):
         fig, (left, right) = show.subplots(1, 2, figsize=(8.4, 4.4))
         draw_head(left, bert, inputs)
         draw_differences(right, bert, inputs)

@@ -26,8 +26,8 @@ import torch
 
 from lesson_kit.check.engine.source_code import globals_in
 from lesson_kit.check.where_taught import PLACES, lesson
+from lesson_kit.working_copies import MARKER
 
-MARKER = ".attention-by-hand"  # a file in the folder of the working copies
 NAME = "my_transformer.py"
 HEADER = '''"""My Transformer, written by hand: every exercise that has passed its check.
 
