@@ -61,16 +61,14 @@ def make(folder: str = FOLDER, checkout: Path = CHECKOUT) -> Report:
     lessons = originals(checkout)
     place = _place(folder, checkout)
     made_from = _read(place)
-    new, changed = [], []
-    for name, path in lessons.items():
-        copy, text = place / path.name, cleared(path)
-        if not copy.exists():
-            _write(copy, text)
-            made_from[name] = _fingerprint(text)
-            new.append(name)
-        elif made_from.get(name) != _fingerprint(text):
-            changed.append(name)
-    _write(place / MARKER, json.dumps({"made_from": made_from}, indent=1))
+    texts = {name: cleared(path) for name, path in lessons.items()}
+    fingerprints = {name: _fingerprint(text) for name, text in texts.items()}
+    new = [name for name, path in lessons.items() if not (place / path.name).exists()]
+    changed = [name for name in lessons if name not in new and made_from.get(name) != fingerprints[name]]
+    # The marker goes first: if this is interrupted, the folder is known, and the next call makes what is missing.
+    _mark(place, made_from | {name: fingerprints[name] for name in new})
+    for name in new:
+        _write(place / lessons[name].name, texts[name])
     return Report(place, new, changed)
 
 
@@ -86,7 +84,7 @@ def make_fresh(lesson: str, folder: str = FOLDER, checkout: Path = CHECKOUT) -> 
     endings = (f"_fresh{'' if n == 1 else f'_{n}'}.ipynb" for n in range(1, 1000))
     fresh = next(path for path in (place / f"{name}{ending}" for ending in endings) if not path.exists())
     _write(fresh, text)
-    _write(place / MARKER, json.dumps({"made_from": _read(place) | {name: _fingerprint(text)}}, indent=1))
+    _mark(place, _read(place) | {name: _fingerprint(text)})
     return fresh
 
 
@@ -167,7 +165,7 @@ def _place(folder: str, checkout: Path) -> Path:
         raise ValueError(
             f"{place} is a file, so no folder of that name can be made: move it, or give another --folder."
         )
-    if place.is_dir() and not (place / MARKER).is_file() and any(place.iterdir()):
+    if place.is_dir() and not (place / MARKER).is_file() and any(place.glob("[!.]*")):  # hidden files are nobody's work
         raise ValueError(f"{place} holds something else than copies of the lessons: move it, or give another --folder.")
     place.mkdir(exist_ok=True)
     return place
@@ -179,6 +177,10 @@ def _read(place: Path) -> dict[str, str]:
         return dict(json.loads((place / MARKER).read_text(encoding="utf-8"))["made_from"])
     except (OSError, ValueError, KeyError, TypeError):
         return {}
+
+
+def _mark(place: Path, made_from: dict[str, str]) -> None:
+    _write(place / MARKER, json.dumps({"made_from": made_from}, indent=1))
 
 
 def _fingerprint(text: str) -> str:

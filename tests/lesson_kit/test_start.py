@@ -203,6 +203,28 @@ def test_a_folder_that_cant_be_written(capsys, here, monkeypatch):
     assert said(capsys) == f"Nothing can be written there (Permission denied: {here / 'my_lessons'}).\n"
 
 
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, OSError])
+@pytest.mark.parametrize("at", [MARKER, "00_start_here.ipynb", "03_masks.ipynb"])
+def test_an_interrupted_first_start_is_taken_up(checkout, monkeypatch, stop, at):
+    write = working_copies._write
+
+    def interrupted(path, content):
+        if path.name == at:
+            (path.parent / f".{at}.half").write_text(content[:10], encoding="utf-8")
+            raise stop
+        write(path, content)
+
+    with monkeypatch.context() as patch, pytest.raises(stop):
+        patch.setattr(working_copies, "_write", interrupted)
+        make(checkout=checkout)
+    made = ["00_start_here"] if at == "03_masks.ipynb" else []
+    missing = [name for name in ("00_start_here", "03_masks") if name not in made]
+    assert [path.stem for path in (checkout / "my_lessons").glob("*.ipynb") if path.name[0] != "."] == made
+    (checkout / "notebooks" / "03_masks.ipynb").write_text(notebook("6 * 7", "x = 2"), encoding="utf-8")
+    assert make(checkout=checkout) == (checkout / "my_lessons", missing, [])
+    assert make(checkout=checkout) == (checkout / "my_lessons", [], [])
+
+
 def test_a_copy_is_whole_or_not_there(checkout, monkeypatch):
     """The disk fills up in the middle of a lesson."""
     write = Path.write_text
