@@ -1,5 +1,6 @@
 """``python -m lesson_kit start``: working copies that are never written over, and JupyterLab as the lessons want it."""
 
+import asyncio
 import json
 import os
 import re
@@ -8,6 +9,8 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from queue import Empty
+from unittest.mock import AsyncMock, MagicMock
 
 import pytest
 from browsing import cut_off
@@ -223,6 +226,36 @@ def test_an_interrupted_first_start_is_taken_up(checkout, monkeypatch, stop, at)
     (checkout / "notebooks" / "03_masks.ipynb").write_text(notebook("6 * 7", "x = 2"), encoding="utf-8")
     assert make(checkout=checkout) == (checkout / "my_lessons", missing, [])
     assert make(checkout=checkout) == (checkout / "my_lessons", [], [])
+
+
+def test_the_servers_own_errors_are_not_taken_for_a_full_disk(here, monkeypatch):
+    """JupyterLab, say, may not open its port."""
+    lab = pytest.importorskip("lesson_kit.lab")
+
+    def serve(*arguments, **options):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(lab, "serve", serve)
+    with pytest.raises(PermissionError):
+        main(["start"])
+
+
+def test_settings_that_cant_be_written(capsys, here):
+    place = make(checkout=here).folder
+    (place / ".jupyterlab").write_text("a file")
+    error = said(capsys, "--no-server")
+    assert error.startswith("Nothing can be written there (") and str(place / ".jupyterlab") in error
+
+
+def test_the_kernel_that_warms_up_too_long_is_let_go():
+    """No connection is left open, and no traceback falls among the server's lines."""
+    lab = pytest.importorskip("lesson_kit.lab")
+    client, server = MagicMock(), MagicMock()
+    client.get_shell_msg = AsyncMock(side_effect=Empty)
+    server.session_manager.create_session = AsyncMock(return_value={"kernel": {"id": "k"}})
+    server.kernel_manager.get_kernel.return_value.client.return_value = client
+    asyncio.run(lab._warm_up(server, "my_lessons/00_start_here.ipynb"))
+    client.stop_channels.assert_called_once_with()
 
 
 def test_a_copy_is_whole_or_not_there(checkout, monkeypatch):
