@@ -3,14 +3,14 @@
 import ast
 import hashlib
 import json
-import os
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from lesson_kit._files import MARKER, write_whole
+
 CHECKOUT = Path(__file__).parent.parent
 FOLDER = "my_lessons"
-MARKER = ".attention-by-hand"  # in the folder: what the copies were made from; the checks look for it too
 LONGEST_PLOT = 3  # lines of drawing that a reader may be shown
 
 
@@ -68,7 +68,7 @@ def make(folder: str = FOLDER, checkout: Path = CHECKOUT) -> Report:
     # The marker goes first: if this is interrupted, the folder is known, and the next call makes what is missing.
     _mark(place, made_from | {name: fingerprints[name] for name in new})
     for name in new:
-        _write(place / lessons[name].name, texts[name])
+        write_whole(place / lessons[name].name, texts[name])
     return Report(place, new, changed)
 
 
@@ -83,7 +83,7 @@ def make_fresh(lesson: str, folder: str = FOLDER, checkout: Path = CHECKOUT) -> 
     name, place, text = chosen.stem, _place(folder, checkout), cleared(chosen)
     endings = (f"_fresh{'' if n == 1 else f'_{n}'}.ipynb" for n in range(1, 1000))
     fresh = next(path for path in (place / f"{name}{ending}" for ending in endings) if not path.exists())
-    _write(fresh, text)
+    write_whole(fresh, text)
     _mark(place, _read(place) | {name: _fingerprint(text)})
     return fresh
 
@@ -180,17 +180,10 @@ def _read(place: Path) -> dict[str, str]:
 
 
 def _mark(place: Path, made_from: dict[str, str]) -> None:
-    _write(place / MARKER, json.dumps({"made_from": made_from}, indent=1))
+    write_whole(place / MARKER, json.dumps({"made_from": made_from}, indent=1))
 
 
 def _fingerprint(text: str) -> str:
     """Of what a learner reads: cells, in order. Outputs and metadata may change and nobody need hear of it."""
     cells = [[cell["cell_type"], "".join(cell["source"])] for cell in json.loads(text)["cells"]]
     return hashlib.sha256(json.dumps(cells).encode()).hexdigest()
-
-
-def _write(path: Path, text: str) -> None:
-    """All of it or nothing, should the disk be full or the power go."""
-    half = path.with_name(f".{path.name}.half")
-    half.write_text(text, encoding="utf-8", newline="\n")
-    os.replace(half, path)

@@ -15,9 +15,10 @@ from unittest.mock import AsyncMock, MagicMock
 import pytest
 from browsing import cut_off
 
-from lesson_kit import working_copies
+from lesson_kit import _files, working_copies
 from lesson_kit.__main__ import main
-from lesson_kit.working_copies import MARKER, cleared, make, make_fresh, only_draws
+from lesson_kit._files import MARKER
+from lesson_kit.working_copies import cleared, make, make_fresh, only_draws
 
 ROOT = Path(__file__).parents[2]
 
@@ -209,7 +210,7 @@ def test_a_folder_that_cant_be_written(capsys, here, monkeypatch):
 @pytest.mark.parametrize("stop", [KeyboardInterrupt, OSError])
 @pytest.mark.parametrize("at", [MARKER, "00_start_here.ipynb", "03_masks.ipynb"])
 def test_an_interrupted_first_start_is_taken_up(checkout, monkeypatch, stop, at):
-    write = working_copies._write
+    write = working_copies.write_whole
 
     def interrupted(path, content):
         if path.name == at:
@@ -218,7 +219,7 @@ def test_an_interrupted_first_start_is_taken_up(checkout, monkeypatch, stop, at)
         write(path, content)
 
     with monkeypatch.context() as patch, pytest.raises(stop):
-        patch.setattr(working_copies, "_write", interrupted)
+        patch.setattr(working_copies, "write_whole", interrupted)
         make(checkout=checkout)
     made = ["00_start_here"] if at == "03_masks.ipynb" else []
     missing = [name for name in ("00_start_here", "03_masks") if name not in made]
@@ -259,17 +260,20 @@ def test_the_kernel_that_warms_up_too_long_is_let_go():
 
 
 def test_a_copy_is_whole_or_not_there(checkout, monkeypatch):
-    """The disk fills up in the middle of a lesson."""
-    write = Path.write_text
+    """The disk fills up in the middle of a lesson, after the marker and lesson 00."""
+    sync, calls = os.fsync, []
 
-    def half(path, content, **options):
-        write(path, content[:100], **options)
-        raise OSError(28, "No space left on device")
+    def full(file):
+        calls.append(file)
+        if len(calls) == 3:
+            raise OSError(28, "No space left on device")
+        sync(file)
 
-    monkeypatch.setattr(Path, "write_text", half)
-    with pytest.raises(OSError):
+    with monkeypatch.context() as patch, pytest.raises(OSError):
+        patch.setattr(_files.os, "fsync", full)
         make(checkout=checkout)
-    assert not list((checkout / "my_lessons").glob("[0-9]*.ipynb"))
+    assert {path.name for path in (checkout / "my_lessons").iterdir()} == {MARKER, "00_start_here.ipynb"}
+    assert make(checkout=checkout).new == ["03_masks"]
 
 
 def test_the_command_says_what_it_did(capsys, here):
