@@ -2,6 +2,8 @@
 
 import argparse
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from lesson_kit import working_copies
@@ -22,26 +24,33 @@ def main(arguments: list[str] | None = None) -> int:
     start.epilog = "Further options are handed to JupyterLab, such as --port=9000."
     asked, options = parser.parse_known_args(arguments)
     try:
-        if asked.fresh:
-            print(f"Lesson {asked.fresh}, as it is now: {working_copies.make_fresh(asked.fresh, asked.folder)}")
-            return 0
-        folder = _copies(asked.folder)
+        with _expect_writable():
+            if asked.fresh:
+                print(f"Lesson {asked.fresh}, as it is now: {working_copies.make_fresh(asked.fresh, asked.folder)}")
+                return 0
+            folder = _copies(asked.folder)
         from lesson_kit import lab
 
-        if asked.no_server:
+        with _expect_writable():
             lab.prepare(folder)
-            return 0
-        lab.serve(folder, browser=not asked.no_browser, options=options)
+        if not asked.no_server:
+            lab.serve(folder, browser=not asked.no_browser, options=options)
     except ValueError as error:
         print(error, file=sys.stderr)
         return 1
     except ModuleNotFoundError as error:
         print(f"{error.name} is not installed: python3 lesson_kit/ready.py says what to type.", file=sys.stderr)
         return 1
-    except OSError as error:
-        print(f"Nothing can be written there ({error.strerror}: {error.filename}).", file=sys.stderr)
-        return 1
     return 0
+
+
+@contextmanager
+def _expect_writable() -> Iterator[None]:
+    """A failed write becomes a ValueError; the server's own OSErrors are other matters."""
+    try:
+        yield
+    except OSError as error:
+        raise ValueError(f"Nothing can be written there ({error.strerror}: {error.filename}).") from error
 
 
 def _copies(folder: str) -> Path:

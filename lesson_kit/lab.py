@@ -7,6 +7,7 @@ learner has set in JupyterLab goes before them) and the layout of the page, in a
 import json
 import sys
 from pathlib import Path
+from queue import Empty
 
 sys.modules.setdefault("rfc3987_syntax", None)  # takes a second to load, and checks addresses that nobody gives here
 
@@ -14,6 +15,7 @@ from jupyter_server.serverapp import ServerApp  # noqa: E402 (after the line abo
 from jupyterlab.labapp import LabApp  # noqa: E402
 from jupyterlab_server.workspaces_handler import WorkspacesManager  # noqa: E402
 
+SETTINGS = ".jupyterlab"  # in the folder of the copies
 FIRST = "00_start_here.ipynb"
 OVERRIDES = {
     "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
@@ -56,9 +58,9 @@ class _Lessons(LabApp):
         return "jupyterlab"
 
 
-def prepare(folder: Path) -> Path:
+def prepare(folder: Path) -> None:
     """Writes what JupyterLab shall know into a hidden folder of the copies; the layout only if there is none."""
-    ours = folder / ".jupyterlab"
+    ours = folder / SETTINGS
     (ours / "settings").mkdir(parents=True, exist_ok=True)
     for name, content in (("overrides", OVERRIDES), ("page_config", PAGE)):
         (ours / "settings" / f"{name}.json").write_text(json.dumps(content, indent=1), encoding="utf-8")
@@ -66,15 +68,15 @@ def prepare(folder: Path) -> Path:
     if not (ours / "workspaces").exists():
         layout = {"data": {"layout-restorer:data": LAYOUT}, "metadata": {"id": "default"}}
         WorkspacesManager(str(ours / "workspaces")).save("default", json.dumps(layout))
-    return ours
 
 
 def serve(folder: Path, browser: bool = True, options: tuple[str, ...] = ()) -> None:
     """Runs JupyterLab on ``folder``, copies at the top of a checkout, until Ctrl+C; ``options`` are JupyterLab's own.
 
+    ``prepare(folder)`` goes before.
     The first time lesson 00 is open; later the page is as it was left.
     """
-    ours = prepare(folder)
+    ours = folder / SETTINGS
     left_open = _left_open(ours)
     lesson = left_open or f"{folder.name}/{FIRST}"
     server = _Lessons.initialize_server(
@@ -115,6 +117,10 @@ async def _warm_up(server: ServerApp, lesson: str) -> None:
     )
     client = server.kernel_manager.get_kernel(session["kernel"]["id"]).client()
     client.start_channels(iopub=False, stdin=False, hb=False, control=False)
-    client.execute(WARM_UP, silent=True, store_history=False)
-    await client.get_shell_msg(timeout=60)
-    client.stop_channels()
+    try:
+        client.execute(WARM_UP, silent=True, store_history=False)
+        await client.get_shell_msg(timeout=60)
+    except Empty:  # a slow machine; the lesson's own cells will wait for it
+        pass
+    finally:
+        client.stop_channels()

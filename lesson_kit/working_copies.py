@@ -3,15 +3,14 @@
 import ast
 import hashlib
 import json
-import os
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from lesson_kit._files import MARKER, write_whole
 from lesson_kit.data import CHECKOUT
 
 FOLDER = "my_lessons"
-MARKER = ".attention-by-hand"  # in the folder: what the copies were made from; the checks look for it too
 LONGEST_PLOT = 3  # lines of drawing that a reader may be shown
 
 
@@ -62,16 +61,14 @@ def make(folder: str = FOLDER, checkout: Path = CHECKOUT) -> Report:
     lessons = originals(checkout)
     place = _place(folder, checkout)
     made_from = _read(place)
-    new, changed = [], []
-    for name, path in lessons.items():
-        copy, text = place / path.name, cleared(path)
-        if not copy.exists():
-            _write(copy, text)
-            made_from[name] = _fingerprint(text)
-            new.append(name)
-        elif made_from.get(name) != _fingerprint(text):
-            changed.append(name)
-    _write(place / MARKER, json.dumps({"made_from": made_from}, indent=1))
+    texts = {name: cleared(path) for name, path in lessons.items()}
+    fingerprints = {name: _fingerprint(text) for name, text in texts.items()}
+    new = [name for name, path in lessons.items() if not (place / path.name).exists()]
+    changed = [name for name in lessons if name not in new and made_from.get(name) != fingerprints[name]]
+    # The marker goes first: if this is interrupted, the folder is known, and the next call makes what is missing.
+    _mark(place, made_from | {name: fingerprints[name] for name in new})
+    for name in new:
+        write_whole(place / lessons[name].name, texts[name])
     return Report(place, new, changed)
 
 
@@ -86,8 +83,8 @@ def make_fresh(lesson: str, folder: str = FOLDER, checkout: Path = CHECKOUT) -> 
     name, place, text = chosen.stem, _place(folder, checkout), cleared(chosen)
     endings = (f"_fresh{'' if n == 1 else f'_{n}'}.ipynb" for n in range(1, 1000))
     fresh = next(path for path in (place / f"{name}{ending}" for ending in endings) if not path.exists())
-    _write(fresh, text)
-    _write(place / MARKER, json.dumps({"made_from": _read(place) | {name: _fingerprint(text)}}, indent=1))
+    write_whole(fresh, text)
+    _mark(place, _read(place) | {name: _fingerprint(text)})
     return fresh
 
 
@@ -168,7 +165,7 @@ def _place(folder: str, checkout: Path) -> Path:
         raise ValueError(
             f"{place} is a file, so no folder of that name can be made: move it, or give another --folder."
         )
-    if place.is_dir() and not (place / MARKER).is_file() and any(place.iterdir()):
+    if place.is_dir() and not (place / MARKER).is_file() and any(place.glob("[!.]*")):  # hidden files are nobody's work
         raise ValueError(f"{place} holds something else than copies of the lessons: move it, or give another --folder.")
     place.mkdir(exist_ok=True)
     return place
@@ -182,14 +179,11 @@ def _read(place: Path) -> dict[str, str]:
         return {}
 
 
+def _mark(place: Path, made_from: dict[str, str]) -> None:
+    write_whole(place / MARKER, json.dumps({"made_from": made_from}, indent=1))
+
+
 def _fingerprint(text: str) -> str:
     """Of what a learner reads: cells, in order. Outputs and metadata may change and nobody need hear of it."""
     cells = [[cell["cell_type"], "".join(cell["source"])] for cell in json.loads(text)["cells"]]
     return hashlib.sha256(json.dumps(cells).encode()).hexdigest()
-
-
-def _write(path: Path, text: str) -> None:
-    """All of it or nothing, should the disk be full or the power go."""
-    half = path.with_name(f".{path.name}.half")
-    half.write_text(text, encoding="utf-8", newline="\n")
-    os.replace(half, path)

@@ -24,6 +24,7 @@ from typing import Any
 
 import torch
 
+from lesson_kit._files import MARKER, write_whole
 from lesson_kit.check.engine.source_code import globals_in
 from lesson_kit.check.where_taught import PLACES, lesson
 from lesson_kit.working_copies import MARKER
@@ -72,7 +73,7 @@ def collect(exercise: str, function: Any) -> str:
             old = file.read_text(encoding="utf-8") if file.exists() else ""
             new, clash = _with_piece(old, exercise, piece)
             if new != old:
-                _write(file, new)
+                write_whole(file, new)
     except _CannotCollect as why:
         return f"Not added to {NAME}: {why}"
     except Exception as error:  # the check has passed; this must not spoil it
@@ -260,8 +261,9 @@ def _with_piece(text: str, exercise: str, piece: Piece) -> tuple[str, list[str]]
 def _with_imports(text: str, imports: set[str]) -> str:
     """With the imports of all pieces in one block, after the docstring."""
     found = re.search(r"^# --- imports ---\n(.*?)^# --- end of imports ---\n", text, flags=re.MULTILINE | re.DOTALL)
-    lines = sorted(imports | set(found[1].splitlines() if found else []), key=lambda line: (line[0] == "f", line))
-    block = "\n".join(["# --- imports ---", *filter(None, lines), "# --- end of imports ---", ""])
+    lines = filter(None, imports | set(found[1].splitlines() if found else []))
+    lines = sorted(lines, key=lambda line: (line.startswith("from"), line))
+    block = "\n".join(["# --- imports ---", *lines, "# --- end of imports ---", ""])
     if found:
         return text[: found.start()] + block + text[found.end() :]
     first = next(iter(ast.parse(text).body), None)
@@ -305,9 +307,3 @@ def _alone_with(file: Path) -> Iterator[None]:
         yield
     finally:
         guard.unlink(missing_ok=True)
-
-
-def _write(file: Path, text: str) -> None:
-    half = file.with_name(f".{file.name}.half")
-    half.write_text(text, encoding="utf-8")
-    os.replace(half, file)

@@ -6,6 +6,7 @@ again, and ends with the same weights.
 
 import json
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -16,37 +17,50 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from course_utils.bert import Bert
-from course_utils.masked_lm import MaskedLanguageModel, draw_weights, mask_tokens
+from course_utils.masked_lm import NOT_ASKED, MaskedLanguageModel, draw_weights, mask_tokens
 from lesson_kit.languages.english import Sentence, generate
 from lesson_kit.languages.english.tokenizer import SPECIAL, WordTokenizer, make_tokenizer, train_vocabulary
 from lesson_kit.training.checkpoint import expect_writable
 from lesson_kit.training.huggingface import to_huggingface
-from lesson_kit.training.loop import Run, TrainingSettings, batches_of_like_length, run_command, write_settings_and_log
+from lesson_kit.training.loop import (
+    ABOVE_0,
+    ABOVE_0_TO_1,
+    ANY,
+    AT_LEAST_0,
+    BELOW_1,
+    TrainingRun,
+    TrainingSettings,
+    batches_of_like_length,
+    run_command,
+    setting,
+    write_settings_and_log,
+)
 
 VOCABULARY_SENTENCES = 30_000
 PROBE_SENTENCES = 24  # of each sense of "bank", watched during training
 
 
 @dataclass(frozen=True)
-class Settings(TrainingSettings):
+class BertSettings(TrainingSettings):
     """What the weights depend on."""
 
     steps: int = 4000
     batch_size: int = 64
-    learning_rate: float = 2e-3
+    learning_rate: float = setting(2e-3, ABOVE_0)
     warm_up: int = 300
-    weight_decay: float = 0.01
-    seed: int = 1
+    weight_decay: float = setting(0.01, AT_LEAST_0)
+    seed: int = setting(1, ANY)
     n_layers: int = 4
     d_model: int = 128
     n_heads: int = 4
     d_ff: int = 512
     max_length: int = 64
-    dropout: float = 0.0
-    masked_share: float = 0.25  # BERT's is 0.15; more words asked, sooner learned (data/course-bert/notes.md)
+    dropout: float = setting(0.0, BELOW_1)
+    # BERT's is 0.15; more words asked, sooner learned (data/course-bert/notes.md)
+    masked_share: float = setting(0.25, ABOVE_0_TO_1)
 
 
-def batches(settings: Settings, tokenizer: WordTokenizer, first_step: int = 0) -> Iterator[tuple[Tensor, Tensor]]:
+def batches(settings: BertSettings, tokenizer: WordTokenizer, first_step: int = 0) -> Iterator[tuple[Tensor, Tensor]]:
     """``(inputs, labels)`` of each step from ``first_step`` on: a matter of the seed and the step alone."""
 
     def length(sentence: Sentence) -> int:
@@ -65,7 +79,7 @@ def batches(settings: Settings, tokenizer: WordTokenizer, first_step: int = 0) -
         )
 
 
-def new_model(settings: Settings, vocab_size: int) -> MaskedLanguageModel:
+def new_model(settings: BertSettings, vocab_size: int) -> MaskedLanguageModel:
     """The model as it is before the first step."""
     torch.manual_seed(settings.seed)
     bert = Bert(
@@ -111,7 +125,7 @@ def probe_steps(steps: int) -> list[int]:
 
 
 def train(
-    settings: Settings,
+    settings: BertSettings,
     output: Path,
     vocabulary: list[str] | None = None,
     log_every: int = 50,
@@ -119,10 +133,11 @@ def train(
 ) -> MaskedLanguageModel:
     """Trains, or goes on with, the model whose checkpoint is in ``output``, and exports it there when done.
 
-    Without ``vocabulary`` one is made from the language. ``options`` are those of ``Run``.
+    Without ``vocabulary`` one is made from the language. ``options`` are those of ``TrainingRun``.
 
     Raises:
-        ValueError: the checkpoint in ``output`` is damaged or belongs to other settings; or the loss got infinite.
+        ValueError: the checkpoint in ``output`` is damaged or belongs to other settings; the loss got infinite;
+            or a step asks for no word.
         OSError: ``output`` can't be written to.
         KeyboardInterrupt: it was interrupted; a checkpoint was written, and a printed line says where.
     """
@@ -135,19 +150,21 @@ def train(
     optimizer = torch.optim.AdamW(
         model.parameters(), lr=settings.learning_rate, betas=(0.9, 0.98), weight_decay=settings.weight_decay
     )
-    run = Run(settings, output, model, optimizer, vocabulary, log_every, **options)
+    run = TrainingRun(settings, output, model, optimizer, vocabulary, log_every, **options)
     watched = probe_steps(settings.steps)
 
-    for step, (inputs, labels) in run.steps(batches(settings, tokenizer, run.step)):
-        if step in watched:
-            run.tensors[f"probe.{step}"] = probe_vectors(model, tokenizer, device)
-        inputs, labels = inputs.to(device), labels.to(device)
-        loss, accuracy = model(inputs, inputs != tokenizer.pad, labels)
-        run.record(loss.item(), accuracy.item())
-        optimizer.zero_grad()
-        loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
+    with closing(run.steps(batches(settings, tokenizer, run.step))) as steps:
+        for step, (inputs, labels) in steps:
+            if step in watched:
+                run.tensors[f"probe.{step}"] = probe_vectors(model, tokenizer, device)
+            _expect_questions(labels, step, settings)
+            inputs, labels = inputs.to(device), labels.to(device)
+            loss, accuracy = model(inputs, inputs != tokenizer.pad, labels)
+            run.record(loss.item(), accuracy.item())
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
 
     if run.complete:
         probes = {int(name.removeprefix("probe.")): vectors for name, vectors in run.tensors.items()}
@@ -157,8 +174,17 @@ def train(
     return model.eval()
 
 
+def _expect_questions(labels: Tensor, step: int, settings: BertSettings) -> None:
+    """The mean loss of no words would be NaN."""
+    if (labels == NOT_ASKED).all():
+        raise ValueError(
+            f"step {step + 1} asks for no word; a larger masked_share than {settings.masked_share}, or a larger "
+            f"batch_size than {settings.batch_size}, is needed"
+        )
+
+
 def export(
-    model: MaskedLanguageModel, tokenizer: WordTokenizer, settings: Settings, output: Path, log: list, probes: dict
+    model: MaskedLanguageModel, tokenizer: WordTokenizer, settings: BertSettings, output: Path, log: list, probes: dict
 ) -> None:
     """Hugging Face's three files, the settings, the log for the plots, and the vectors of ``bank`` during training."""
     to_huggingface(model, tokenizer.pad).save_pretrained(output)
@@ -174,7 +200,7 @@ def export(
 
 def main(arguments: list[str] | None = None) -> None:
     description = "Trains the course BERT; called again, it goes on where it was."
-    run_command(description, Settings, Path("data/course-bert"), train, arguments)
+    run_command(description, BertSettings, Path("data/course-bert"), train, arguments)
 
 
 if __name__ == "__main__":

@@ -37,7 +37,9 @@ SWITCHES = tuple(_BREAKS)
 
 
 def break_model(model: Transformer, *without: str) -> Transformer:
-    """Takes things out of ``model`` and returns it. No warm-up is a matter of settings: ``Settings(warm_up=1)``.
+    """Takes things out of ``model`` and returns it.
+
+    No warm-up is a matter of settings: ``TranslatorSettings(warm_up=1)``.
 
     Raises:
         ValueError: one of ``without`` is none of ``SWITCHES``.

@@ -13,6 +13,8 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
+PIECE = bytes(2**20)  # written at a time to try for room
+
 
 def save_checkpoint(path: Path, model: nn.Module, optimizer: Optimizer, about: dict, extra: dict[str, Tensor]) -> None:
     """Writes everything needed to go on. The old checkpoint stays whole until the new one is complete.
@@ -124,6 +126,8 @@ def try_to_write(output: Path, size: int) -> None:
         output.mkdir(parents=True, exist_ok=True)
         trial = output / "checkpoint.half"
         try:
-            trial.write_bytes(bytes(size))
+            with open(trial, "wb") as file:
+                for written in range(0, size, len(PIECE)):
+                    file.write(PIECE[: size - written])
         finally:
             trial.unlink(missing_ok=True)

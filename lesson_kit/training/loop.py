@@ -10,10 +10,10 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, fields
+from dataclasses import asdict, field, fields
 from pathlib import Path
 from random import Random
-from typing import TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -28,8 +28,30 @@ LOG_COLUMNS = ["step", "loss", "accuracy", "learning_rate", "seconds"]
 Row, Batch = TypeVar("Row"), TypeVar("Batch")
 
 
+class Range(NamedTuple):
+    """What a setting may be. NaN lies in no range."""
+
+    said: str
+    holds: Callable[[float], bool]
+
+
+ANY = Range("be any number", lambda value: True)
+AT_LEAST_1 = Range("be at least 1", lambda value: value >= 1)
+AT_LEAST_0 = Range("be a number of at least 0", lambda value: 0 <= value < math.inf)
+ABOVE_0 = Range("be a number above 0", lambda value: 0 < value < math.inf)
+ABOVE_0_TO_1 = Range("lie in (0, 1]", lambda value: 0 < value <= 1)
+BELOW_1 = Range("lie in [0, 1)", lambda value: 0 <= value < 1)
+
+
+def setting(default: float, allowed: Range) -> Any:
+    """A field of a ``TrainingSettings``, with its range."""
+    return field(default=default, metadata={"range": allowed})
+
+
 class TrainingSettings:
-    """What the ``Settings`` of each training, a dataclass, inherits: the checks and the schedule.
+    """What the settings of each training, a dataclass, inherit: the checks and the schedule.
+
+    A field's range stands beside it, as ``setting``; without one the number must be at least 1.
 
     Raises:
         TypeError: a whole number is asked for, and this is none.
@@ -37,21 +59,12 @@ class TrainingSettings:
     """
 
     def __post_init__(self):
-        for field in fields(self):
-            name, value = field.name, getattr(self, field.name)
-            if field.type is int:
-                if isinstance(value, bool) or not isinstance(value, int):
-                    raise TypeError(f"{name} must be an int, got {value!r}")
-                if value < 1 and name != "seed":
-                    raise ValueError(f"{name} must be at least 1, got {value}")
-            elif name == "learning_rate" and not 0 < value < math.inf:
-                raise ValueError(f"learning_rate must be a number above 0, got {value}")
-            elif name == "weight_decay" and not 0 <= value < math.inf:
-                raise ValueError(f"weight_decay must be a number of at least 0, got {value}")
-            elif name == "masked_share" and not 0 < value <= 1:
-                raise ValueError(f"masked_share must lie in (0, 1], got {value}")
-            elif name in ("dropout", "label_smoothing") and not 0 <= value < 1:
-                raise ValueError(f"{name} must lie in [0, 1), got {value}")
+        for each in fields(self):
+            value, allowed = getattr(self, each.name), each.metadata.get("range", AT_LEAST_1)
+            if each.type is int and (isinstance(value, bool) or not isinstance(value, int)):
+                raise TypeError(f"{each.name} must be an int, got {value!r}")
+            if not allowed.holds(value):
+                raise ValueError(f"{each.name} must {allowed.said}, got {value}")
 
     def learning_rate_at(self, step: int) -> float:
         """Rises in a straight line during the warm-up, then falls in one to 0 at the last step. Steps count from 0."""
@@ -78,7 +91,7 @@ def batches_of_like_length(
                 yield rows[part * size : (part + 1) * size], f"{block_seed} {place}"
 
 
-class Run:
+class TrainingRun:
     """A training under way: taken up from the checkpoint in ``output``, if there is one, or begun.
 
     ``step``: so many are taken. ``log``: a row for each ``log_every`` of them. ``tensors``: what the training wants to
@@ -119,6 +132,7 @@ class Run:
         if there and not fresh:
             about, self.tensors = load_checkpoint(self.checkpoint, model, optimizer, asdict(settings), vocabulary)
             self.step, self.log = about["step"], about["log"]
+            self._losses, self._accuracies = about["unlogged"]
 
     @property
     def complete(self) -> bool:
@@ -177,6 +191,7 @@ class Run:
             "settings": asdict(self.settings),
             "step": self.step,
             "log": self.log,
+            "unlogged": [self._losses, self._accuracies],
             "vocabulary": self.vocabulary,
         }
         with expect_writable(self.output, " (an older checkpoint stays whole: called again, it goes on from there)"):
@@ -245,11 +260,9 @@ def run_command(
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--output", type=Path, default=output, help="folder for checkpoint and export")
     parser.add_argument("--fresh", action="store_true", help="start anew even if there is a checkpoint")
-    for setting in fields(settings):
-        option = "--" + setting.name.replace("_", "-")
-        parser.add_argument(
-            option, type=type(setting.default), default=setting.default, help=f"default {setting.default}"
-        )
+    for each in fields(settings):
+        option = "--" + each.name.replace("_", "-")
+        parser.add_argument(option, type=type(each.default), default=each.default, help=f"default {each.default}")
     options = vars(parser.parse_args(arguments))
     output, fresh = options.pop("output"), options.pop("fresh")
     try:

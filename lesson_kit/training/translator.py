@@ -9,6 +9,7 @@ learning rate falls in a straight line to 0, and dropout is 0: pairs are drawn a
 
 import json
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -23,28 +24,38 @@ from course_utils.transformer import Transformer
 from lesson_kit.languages.pairs import Pair, generate_pairs
 from lesson_kit.languages.pairs.vocabulary import Vocabulary
 from lesson_kit.training.checkpoint import expect_writable
-from lesson_kit.training.loop import Run, TrainingSettings, batches_of_like_length, run_command, write_settings_and_log
+from lesson_kit.training.loop import (
+    ABOVE_0,
+    ANY,
+    BELOW_1,
+    TrainingRun,
+    TrainingSettings,
+    batches_of_like_length,
+    run_command,
+    setting,
+    write_settings_and_log,
+)
 
 VOCABULARY_PAIRS = 30_000
 SIZES = ("n_layers", "d_model", "n_heads", "d_ff", "max_length")
 
 
 @dataclass(frozen=True)
-class Settings(TrainingSettings):
+class TranslatorSettings(TrainingSettings):
     """What the weights depend on."""
 
     steps: int = 1000
     batch_size: int = 128
-    learning_rate: float = 2e-3
+    learning_rate: float = setting(2e-3, ABOVE_0)
     warm_up: int = 200
-    label_smoothing: float = 0.1
-    seed: int = 0
+    label_smoothing: float = setting(0.1, BELOW_1)
+    seed: int = setting(0, ANY)
     n_layers: int = 2
     d_model: int = 128
     n_heads: int = 4
     d_ff: int = 256
     max_length: int = 64
-    dropout: float = 0.0
+    dropout: float = setting(0.0, BELOW_1)
 
 
 @cache
@@ -98,7 +109,9 @@ def make_batch(pairs: list[Pair], english: Vocabulary, chinese: Vocabulary) -> B
     )
 
 
-def batches(settings: Settings, english: Vocabulary, chinese: Vocabulary, first_step: int = 0) -> Iterator[Batch]:
+def batches(
+    settings: TranslatorSettings, english: Vocabulary, chinese: Vocabulary, first_step: int = 0
+) -> Iterator[Batch]:
     """The batch of each step from ``first_step`` on: a matter of the seed and the step alone."""
 
     def length(pair: Pair) -> tuple[int, int]:
@@ -108,7 +121,7 @@ def batches(settings: Settings, english: Vocabulary, chinese: Vocabulary, first_
         yield make_batch(pairs, english, chinese)
 
 
-def new_model(settings: Settings, english: Vocabulary, chinese: Vocabulary) -> Transformer:
+def new_model(settings: TranslatorSettings, english: Vocabulary, chinese: Vocabulary) -> Transformer:
     """The model as it is before the first step: post-norm, sinusoids, the paper's but for its size."""
     torch.manual_seed(settings.seed)
     return Transformer(
@@ -136,7 +149,7 @@ def loss_and_accuracy(
 
 
 def train(
-    settings: Settings,
+    settings: TranslatorSettings,
     output: Path,
     vocabulary: tuple[Vocabulary, Vocabulary] | None = None,
     log_every: int = 20,
@@ -144,7 +157,7 @@ def train(
 ) -> Transformer:
     """Trains, or goes on with, the model whose checkpoint is in ``output``, and exports it there when done.
 
-    ``options`` are those of ``Run``.
+    ``options`` are those of ``TrainingRun``.
 
     Raises:
         ValueError: the checkpoint in ``output`` is damaged or belongs to other settings; or the loss got infinite.
@@ -156,18 +169,19 @@ def train(
     english, chinese = vocabulary or vocabularies()
     model = new_model(settings, english, chinese).to(device).train()
     optimizer = torch.optim.Adam(model.parameters(), betas=(0.9, 0.98), eps=1e-9)
-    run = Run(settings, output, model, optimizer, [english.tokens, chinese.tokens], log_every, **options)
+    run = TrainingRun(settings, output, model, optimizer, [english.tokens, chinese.tokens], log_every, **options)
 
-    for _, batch in run.steps(batches(settings, english, chinese, run.step)):
-        batch = batch.to(device)
-        # Behind its last character a target is all padding, and no real token sees a later one: no target mask needed.
-        logits = model(batch.source, batch.inputs, batch.source_mask)
-        loss, accuracy = loss_and_accuracy(logits, batch, settings.label_smoothing)
-        run.record(loss.item(), accuracy.item())
-        optimizer.zero_grad()
-        loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
+    with closing(run.steps(batches(settings, english, chinese, run.step))) as steps:
+        for _, batch in steps:
+            batch = batch.to(device)
+            # Behind its last character a target is all padding, and no real token sees a later one: it needs no mask.
+            logits = model(batch.source, batch.inputs, batch.source_mask)
+            loss, accuracy = loss_and_accuracy(logits, batch, settings.label_smoothing)
+            run.record(loss.item(), accuracy.item())
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
 
     if run.complete:
         with expect_writable(output):
@@ -176,7 +190,12 @@ def train(
 
 
 def export(
-    model: Transformer, english: Vocabulary, chinese: Vocabulary, settings: Settings, output: Path, log: list[dict]
+    model: Transformer,
+    english: Vocabulary,
+    chinese: Vocabulary,
+    settings: TranslatorSettings,
+    output: Path,
+    log: list[dict],
 ) -> None:
     """The folder ``load_translator`` reads, the settings, and the log for the plots."""
     weights = {name: weight.detach().cpu().contiguous() for name, weight in model.state_dict().items()}
@@ -192,7 +211,7 @@ def export(
 
 def main(arguments: list[str] | None = None) -> None:
     description = "Trains the course's translator; called again, it goes on where it was."
-    run_command(description, Settings, Path("data/translator"), train, arguments)
+    run_command(description, TranslatorSettings, Path("data/translator"), train, arguments)
 
 
 if __name__ == "__main__":

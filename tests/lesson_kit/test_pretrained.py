@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from transformers import BertConfig, BertForMaskedLM, BertModel
+from transformers import BertConfig, BertForMaskedLM, BertModel, BertTokenizer
 
 from lesson_kit import hub, load_bert, pretrained
 from lesson_kit._models import MINILM_SHA256
@@ -258,6 +258,31 @@ def test_code_in_a_folder_is_neither_run_nor_offered(folder, monkeypatch, file):
     (folder / file).write_text(json.dumps(known | {"auto_map": maps}))
     assert load_bert(folder).tokenizer("sky")["input_ids"] == [101, 3712, 102]
     assert not ran.exists()
+
+
+@pytest.mark.parametrize(
+    "key", ["_attn_implementation", "_attn_implementation_internal", "attn_implementation", "_experts_implementation"]
+)
+def test_a_folder_does_not_choose_the_kernel(folder, monkeypatch, key):
+    """Such a name may stand for code on the hub."""
+    built, init = [], BertModel.__init__
+
+    def watched(model, config, *arguments, **options):
+        built.append(config._attn_implementation)
+        init(model, config, *arguments, **options)
+
+    monkeypatch.setattr(BertModel, "__init__", watched)
+    config_changed(**{key: "someone/kernel"})(folder)
+    config = load_bert(folder).hf_model.config
+    assert built and set(built) == {"eager"} and config._attn_implementation == "eager"
+    assert "someone/kernel" not in [value for value in vars(config).values() if isinstance(value, str)]
+
+
+def test_a_tokenizer_that_the_config_names_is_not_asked_for(folder):
+    config_changed(tokenizer_class="GPT2Tokenizer")(folder)
+    (folder / "tokenizer_config.json").unlink()
+    tokenizer = load_bert(folder).tokenizer
+    assert type(tokenizer) is BertTokenizer and tokenizer("the sky")["input_ids"] == [101, 1996, 3712, 102]
 
 
 def test_an_unknown_name():

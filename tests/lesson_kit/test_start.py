@@ -1,5 +1,6 @@
 """``python -m lesson_kit start``: working copies that are never written over, and JupyterLab as the lessons want it."""
 
+import asyncio
 import json
 import os
 import re
@@ -8,13 +9,16 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from queue import Empty
+from unittest.mock import AsyncMock, MagicMock
 
 import pytest
 from browsing import cut_off
 
-from lesson_kit import working_copies
+from lesson_kit import _files, working_copies
 from lesson_kit.__main__ import main
-from lesson_kit.working_copies import MARKER, cleared, make, make_fresh, only_draws
+from lesson_kit._files import MARKER
+from lesson_kit.working_copies import cleared, make, make_fresh, only_draws
 
 ROOT = Path(__file__).parents[2]
 
@@ -203,18 +207,73 @@ def test_a_folder_that_cant_be_written(capsys, here, monkeypatch):
     assert said(capsys) == f"Nothing can be written there (Permission denied: {here / 'my_lessons'}).\n"
 
 
-def test_a_copy_is_whole_or_not_there(checkout, monkeypatch):
-    """The disk fills up in the middle of a lesson."""
-    write = Path.write_text
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, OSError])
+@pytest.mark.parametrize("at", [MARKER, "00_start_here.ipynb", "03_masks.ipynb"])
+def test_an_interrupted_first_start_is_taken_up(checkout, monkeypatch, stop, at):
+    write = working_copies.write_whole
 
-    def half(path, content, **options):
-        write(path, content[:100], **options)
-        raise OSError(28, "No space left on device")
+    def interrupted(path, content):
+        if path.name == at:
+            (path.parent / f".{at}.half").write_text(content[:10], encoding="utf-8")
+            raise stop
+        write(path, content)
 
-    monkeypatch.setattr(Path, "write_text", half)
-    with pytest.raises(OSError):
+    with monkeypatch.context() as patch, pytest.raises(stop):
+        patch.setattr(working_copies, "write_whole", interrupted)
         make(checkout=checkout)
-    assert not list((checkout / "my_lessons").glob("[0-9]*.ipynb"))
+    made = ["00_start_here"] if at == "03_masks.ipynb" else []
+    missing = [name for name in ("00_start_here", "03_masks") if name not in made]
+    assert [path.stem for path in (checkout / "my_lessons").glob("*.ipynb") if path.name[0] != "."] == made
+    (checkout / "notebooks" / "03_masks.ipynb").write_text(notebook("6 * 7", "x = 2"), encoding="utf-8")
+    assert make(checkout=checkout) == (checkout / "my_lessons", missing, [])
+    assert make(checkout=checkout) == (checkout / "my_lessons", [], [])
+
+
+def test_the_servers_own_errors_are_not_taken_for_a_full_disk(here, monkeypatch):
+    """JupyterLab, say, may not open its port."""
+    lab = pytest.importorskip("lesson_kit.lab")
+
+    def serve(*arguments, **options):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(lab, "serve", serve)
+    with pytest.raises(PermissionError):
+        main(["start"])
+
+
+def test_settings_that_cant_be_written(capsys, here):
+    place = make(checkout=here).folder
+    (place / ".jupyterlab").write_text("a file")
+    error = said(capsys, "--no-server")
+    assert error.startswith("Nothing can be written there (") and str(place / ".jupyterlab") in error
+
+
+def test_the_kernel_that_warms_up_too_long_is_let_go():
+    """No connection is left open, and no traceback falls among the server's lines."""
+    lab = pytest.importorskip("lesson_kit.lab")
+    client, server = MagicMock(), MagicMock()
+    client.get_shell_msg = AsyncMock(side_effect=Empty)
+    server.session_manager.create_session = AsyncMock(return_value={"kernel": {"id": "k"}})
+    server.kernel_manager.get_kernel.return_value.client.return_value = client
+    asyncio.run(lab._warm_up(server, "my_lessons/00_start_here.ipynb"))
+    client.stop_channels.assert_called_once_with()
+
+
+def test_a_copy_is_whole_or_not_there(checkout, monkeypatch):
+    """The disk fills up in the middle of a lesson, after the marker and lesson 00."""
+    sync, calls = os.fsync, []
+
+    def full(file):
+        calls.append(file)
+        if len(calls) == 3:
+            raise OSError(28, "No space left on device")
+        sync(file)
+
+    with monkeypatch.context() as patch, pytest.raises(OSError):
+        patch.setattr(_files.os, "fsync", full)
+        make(checkout=checkout)
+    assert {path.name for path in (checkout / "my_lessons").iterdir()} == {MARKER, "00_start_here.ipynb"}
+    assert make(checkout=checkout).new == ["03_masks"]
 
 
 def test_the_command_says_what_it_did(capsys, here):

@@ -25,7 +25,7 @@ def vocabulary():
 
 
 def train(output, vocabulary, settings=TINY, **options):
-    return training.train(training.Settings(**settings), output, vocabulary, progress=False, log_every=4, **options)
+    return training.train(training.BertSettings(**settings), output, vocabulary, progress=False, log_every=4, **options)
 
 
 @pytest.fixture(scope="module")
@@ -145,7 +145,7 @@ def test_the_probe_sentences_are_held_out_and_in_both_senses():
 
 
 def test_the_learning_rate_rises_and_falls():
-    settings = training.Settings(steps=100, warm_up=10, learning_rate=1.0)
+    settings = training.BertSettings(steps=100, warm_up=10, learning_rate=1.0)
     rates = [settings.learning_rate_at(step) for step in range(101)]
     assert rates[9] == 1.0 and rates[100] == 0 and rates[0] == 0.1
     assert rates[:10] == sorted(rates[:10]) and rates[10:] == sorted(rates[10:], reverse=True)
@@ -187,7 +187,7 @@ def test_the_gap_by_hand():
 def test_the_heads_are_measured_against_the_truth(monkeypatch, vocabulary):
     """A model whose head 0-0 looks at the previous word and 0-1 at the next one is found out."""
     tokenizer = WordTokenizer(vocabulary)
-    model = training.new_model(training.Settings(**TINY), len(vocabulary)).eval()
+    model = training.new_model(training.BertSettings(**TINY), len(vocabulary)).eval()
     forward = model.bert.forward
 
     def looking(ids, attention_mask=None, need_weights=False):
@@ -239,7 +239,7 @@ def test_the_shipped_figures_are_the_shipped_models():
 
 def test_the_shipped_model_was_trained_with_the_default_settings():
     saved = json.loads((SHIPPED / "training_settings.json").read_text(encoding="utf-8"))
-    assert training.Settings(**saved) == training.Settings()
+    assert training.BertSettings(**saved) == training.BertSettings()
 
 
 UNREACHED = pytest.mark.xfail(strict=True, reason="70% so far: the README says what was tried")

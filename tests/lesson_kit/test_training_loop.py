@@ -11,19 +11,25 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import nn
 
+from course_utils.masked_lm import NOT_ASKED
+from lesson_kit.languages.english.tokenizer import SPECIAL
+from lesson_kit.languages.pairs.vocabulary import SPECIAL_TOKENS, Vocabulary
 from lesson_kit.training import bert, checkpoint, loop
 from lesson_kit.training import translator as translator_training
+
+IDS = torch.tensor([[2, 4, 3]])  # [CLS] [MASK] [SEP]
 
 
 @dataclass(frozen=True)
 class Settings(loop.TrainingSettings):
     steps: int = 6
     batch_size: int = 2
-    learning_rate: float = 0.1
+    learning_rate: float = loop.setting(0.1, loop.ABOVE_0)
     warm_up: int = 2
-    weight_decay: float = 0.0
-    masked_share: float = 0.5
-    seed: int = 0
+    weight_decay: float = loop.setting(0.0, loop.AT_LEAST_0)
+    masked_share: float = loop.setting(0.5, loop.ABOVE_0_TO_1)
+    dropout: float = loop.setting(0.0, loop.BELOW_1)
+    seed: int = loop.setting(0, loop.ANY)
 
 
 def batches(first_step):
@@ -36,11 +42,11 @@ def train(output, settings=Settings(), in_step=lambda step: None, **options):  #
     torch.manual_seed(0)
     model = nn.Linear(3, 3)
     optimizer = torch.optim.Adam(model.parameters())
-    run = loop.Run(settings, output, model, optimizer, ["a", "b"], 2, progress=False, **options)
+    run = loop.TrainingRun(settings, output, model, optimizer, ["a", "b"], 2, progress=False, **options)
     for step, batch in run.steps(batches(run.step)):
         loss = nn.functional.mse_loss(nn.functional.dropout(model(batch)), batch)
         in_step(step)
-        run.record(loss.item(), 0.5)
+        run.record(loss.item(), step / 6)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
@@ -58,8 +64,8 @@ def test_a_resumed_run_ends_with_the_same_weights(tmp_path, stop_at):
     parts, other = train(tmp_path / "parts")
     assert whole.complete and parts.complete and parts.step == 6
     assert torch.equal(one.weight, other.weight) and torch.equal(one.bias, other.bias)
-    if stop_at % 2 == 0:  # a row counts the steps since the last resume only
-        assert [row["loss"] for row in parts.log] == [row["loss"] for row in whole.log]
+    for column in ("step", "loss", "accuracy", "learning_rate"):
+        assert [row[column] for row in parts.log] == [row[column] for row in whole.log]
 
 
 def test_batches_of_like_length():
@@ -85,6 +91,10 @@ def test_batches_of_like_length():
         ({"weight_decay": float("nan")}, "weight_decay must be a number of at least 0, got nan"),
         ({"weight_decay": -0.1}, "weight_decay must be a number of at least 0, got -0.1"),
         ({"masked_share": 0.0}, r"masked_share must lie in \(0, 1\], got 0.0"),
+        ({"masked_share": 1.1}, r"masked_share must lie in \(0, 1\], got 1.1"),
+        ({"dropout": 1.0}, r"dropout must lie in \[0, 1\), got 1.0"),
+        ({"dropout": float("nan")}, r"dropout must lie in \[0, 1\), got nan"),
+        ({"learning_rate": 0.0}, "learning_rate must be a number above 0, got 0.0"),
         ({"batch_size": 0}, "batch_size must be at least 1, got 0"),
     ],
 )
@@ -191,6 +201,7 @@ CHANGES = {
     "step is null": lambda about, tensors: about.update(step="null"),
     "step is negative": lambda about, tensors: about.update(step="-5"),
     "step lies beyond the end": lambda about, tensors: about.update(step="1000000000"),
+    "the unlogged are null": lambda about, tensors: about.update(unlogged="null"),
     "step is missing": lambda about, tensors: about.pop("step"),
     "log is null": lambda about, tensors: about.update(log="null"),
     "log has no seconds": lambda about, tensors: about.update(log='[{"step": 2}]'),
@@ -256,7 +267,9 @@ def test_a_loss_that_is_no_number_stops_before_the_weights_are_spoiled(tmp_path)
     train(tmp_path, stop_at=2)
     before = (tmp_path / "checkpoint.safetensors").read_bytes()
     model = nn.Linear(3, 3)
-    run = loop.Run(Settings(), tmp_path, model, torch.optim.Adam(model.parameters()), ["a", "b"], 2, progress=False)
+    run = loop.TrainingRun(
+        Settings(), tmp_path, model, torch.optim.Adam(model.parameters()), ["a", "b"], 2, progress=False
+    )
     with pytest.raises(ValueError, match=r"the loss of step 3 is nan; a smaller learning_rate than 0.1, or a larger"):
         for _ in run.steps(batches(run.step)):
             run.record(float("nan"), 0.5)
@@ -271,6 +284,46 @@ def test_an_error_in_a_step_gives_ctrl_c_back(tmp_path):
     with pytest.raises(RuntimeError, match="in the step"):
         train(tmp_path, in_step=fails)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_each_training_gives_ctrl_c_back_though_its_steps_live_on(tmp_path, monkeypatch):
+    """A debugger, say, keeps the generator."""
+    kept, steps = [], loop.TrainingRun.steps
+
+    def keep(run, batches):
+        kept.append(steps(run, batches))
+        return kept[-1]
+
+    def fails(run, loss, accuracy):
+        assert signal.getsignal(signal.SIGINT) is not signal.default_int_handler
+        raise ValueError("in the step")
+
+    monkeypatch.setattr(loop.TrainingRun, "steps", keep)
+    monkeypatch.setattr(loop.TrainingRun, "record", fails)
+    monkeypatch.setattr(bert, "probe_steps", lambda steps: [])
+    monkeypatch.setattr(bert, "batches", lambda *_: [(IDS, IDS)])
+    monkeypatch.setattr(translator_training, "vocabularies", lambda: 2 * (Vocabulary(SPECIAL_TOKENS),))
+    tiny = {"batch_size": 4, "n_layers": 1, "d_model": 8, "n_heads": 2, "d_ff": 8}
+    for train_it in (
+        lambda: bert.train(bert.BertSettings(**tiny), tmp_path / "bert", SPECIAL, progress=False),
+        lambda: translator_training.train(
+            translator_training.TranslatorSettings(**tiny), tmp_path / "translator", progress=False
+        ),
+    ):
+        with pytest.raises(ValueError, match="in the step"):
+            train_it()
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert len(kept) == 2
+
+
+def test_a_batch_that_asks_for_no_word_is_not_the_learning_rates_fault(tmp_path, monkeypatch):
+    monkeypatch.setattr(bert, "probe_steps", lambda steps: [])
+    monkeypatch.setattr(bert, "batches", lambda *_: [(IDS, torch.full_like(IDS, NOT_ASKED))])
+    settings = bert.BertSettings(batch_size=1, masked_share=0.01, n_layers=1, d_model=8, n_heads=2, d_ff=8)
+    with pytest.raises(
+        ValueError, match="step 1 asks for no word; a larger masked_share than 0.01, or a larger batch_size than 1"
+    ):
+        bert.train(settings, tmp_path, SPECIAL, progress=False)
 
 
 def test_an_interrupt_lets_the_step_end_and_a_second_one_does_not(tmp_path, capsys):
@@ -297,5 +350,5 @@ def test_every_setting_is_an_option(capsys):
     with pytest.raises(SystemExit):
         bert.main(["--help"])
     said = capsys.readouterr().out
-    assert all(f"--{name.replace('_', '-')} " in said for name in bert.Settings.__dataclass_fields__)
+    assert all(f"--{name.replace('_', '-')} " in said for name in bert.BertSettings.__dataclass_fields__)
     assert "--fresh" in said and "--output" in said

@@ -36,7 +36,7 @@ def vocabulary():
 
 
 def train(output, settings=TINY, **options):
-    return training.train(training.Settings(**settings), output, progress=False, log_every=4, **options)
+    return training.train(training.TranslatorSettings(**settings), output, progress=False, log_every=4, **options)
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +64,7 @@ def weights(folder):
 
 
 def tiny_model(vocabulary, **settings):
-    return training.new_model(training.Settings(**TINY | settings), *vocabulary)
+    return training.new_model(training.TranslatorSettings(**TINY | settings), *vocabulary)
 
 
 # Batches and loss
@@ -84,7 +84,7 @@ def test_a_batch_is_shifted_right_and_padded(vocabulary):
 
 
 def test_the_batch_of_a_step_depends_on_the_seed_and_the_step_alone(vocabulary):
-    settings = training.Settings(**TINY | {"steps": 20})
+    settings = training.TranslatorSettings(**TINY | {"steps": 20})
     all_of_them = list(training.batches(settings, *vocabulary))
     assert len(all_of_them) == 20
     for first in (1, 7, 8, 19):
@@ -147,7 +147,7 @@ def test_it_learns(tmp_path):
 
 def test_the_shipped_weights_can_be_trained_again(tmp_path):
     """The first steps, as they are logged beside the shipped weights: another draw of anything would show."""
-    training.train(training.Settings(), tmp_path, progress=False, stop_at=20)
+    training.train(training.TranslatorSettings(), tmp_path, progress=False, stop_at=20)
     with safe_open(tmp_path / "checkpoint.safetensors", framework="pt") as file:
         ours = json.loads(file.metadata()["log"])[0]
     with open(SHIPPED / "training_log.csv", encoding="utf-8") as file:
@@ -227,20 +227,19 @@ def test_a_damaged_or_foreign_checkpoint_is_named_and_kept(tmp_path, vocabulary)
 )
 def test_wrong_settings(wrong, message):
     with pytest.raises(ValueError, match=message):
-        training.Settings(**wrong)
+        training.TranslatorSettings(**wrong)
 
 
 def test_settings_of_the_wrong_type():
     with pytest.raises(TypeError, match="steps must be an int, got 2.5"):
-        training.Settings(steps=2.5)
+        training.TranslatorSettings(steps=2.5)
 
 
 def test_what_comes_out(trained):
     log = (trained / "training_log.csv").read_text().splitlines()
     assert log[0] == ",".join(LOG_COLUMNS) and len(log) == 1 + TINY["steps"] // 4
-    assert training.Settings(**json.loads((trained / "training_settings.json").read_text())) == training.Settings(
-        **TINY
-    )
+    saved = json.loads((trained / "training_settings.json").read_text())
+    assert training.TranslatorSettings(**saved) == training.TranslatorSettings(**TINY)
 
 
 # The break-it switches
@@ -291,7 +290,7 @@ def test_a_broken_model_trains_and_decodes(vocabulary):
     model = break_model(tiny_model(vocabulary), *SWITCHES)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
     losses = []
-    for batch in training.batches(training.Settings(**TINY | {"steps": 20}), *vocabulary):
+    for batch in training.batches(training.TranslatorSettings(**TINY | {"steps": 20}), *vocabulary):
         loss, _ = training.loss_and_accuracy(model(batch.source, batch.inputs, batch.source_mask), batch)
         optimizer.zero_grad()
         loss.backward()
@@ -467,7 +466,7 @@ def test_the_shipped_vocabulary_is_the_languages(translator, vocabulary):
 
 def test_the_shipped_translator_was_trained_with_the_default_settings():
     saved = json.loads((SHIPPED / "training_settings.json").read_text(encoding="utf-8"))
-    assert training.Settings(**saved) == training.Settings()
+    assert training.TranslatorSettings(**saved) == training.TranslatorSettings()
 
 
 def test_the_spread_of_the_seeds_can_be_quoted():

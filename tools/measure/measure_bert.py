@@ -20,7 +20,7 @@ from lesson_kit.languages.english.lexicon import AMBIGUOUS
 from lesson_kit.languages.english.tokenizer import WordTokenizer
 from lesson_kit.measures import centroid_accuracy, cosine_gap, relations
 from lesson_kit.pretrained import load_bert
-from lesson_kit.training.bert import Settings, new_model
+from lesson_kit.training.bert import BertSettings, new_model
 from tools.measure.model_card import HEADLINE, model_card
 
 SEED = 2024
@@ -205,7 +205,7 @@ def measure_lesson_sentences(model: MaskedLanguageModel, tokenizer: WordTokenize
     }
 
 
-def measure(model: MaskedLanguageModel, tokenizer: WordTokenizer, settings: Settings, n: int = 2000) -> dict:
+def measure(model: MaskedLanguageModel, tokenizer: WordTokenizer, settings: BertSettings, n: int = 2000) -> dict:
     """Everything, on ``n`` held-out sentences and ``n // 10`` for each sense of each ambiguous word."""
     sentences = list(generate(n, SEED, "held_out"))
     return {
@@ -220,7 +220,7 @@ def measure(model: MaskedLanguageModel, tokenizer: WordTokenizer, settings: Sett
     }
 
 
-def load(folder: Path) -> tuple[MaskedLanguageModel, WordTokenizer, Settings]:
+def load(folder: Path) -> tuple[MaskedLanguageModel, WordTokenizer, BertSettings]:
     """The exported model, with its vocabulary and the settings it was trained with.
 
     Raises:
@@ -231,7 +231,7 @@ def load(folder: Path) -> tuple[MaskedLanguageModel, WordTokenizer, Settings]:
         BertForMaskedLM.from_pretrained(folder, attn_implementation="eager")
     ).eval()
     vocabulary = AutoTokenizer.from_pretrained(folder).get_vocab()
-    settings = Settings(**json.loads((folder / "training_settings.json").read_text(encoding="utf-8")))
+    settings = BertSettings(**json.loads((folder / "training_settings.json").read_text(encoding="utf-8")))
     return model, WordTokenizer(sorted(vocabulary, key=vocabulary.get)), settings
 
 

@@ -13,6 +13,11 @@ def steps(code: CodeType) -> Iterator[dis.Instruction]:
             yield from steps(constant)
 
 
+def globals_in(code: CodeType) -> set[str]:
+    """The names that compiled source takes from outside of it, or may take."""
+    return {step.argval for step in steps(code) if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
+
+
 def attributes_in(function: Callable) -> set[str]:
     """Every name that stands behind a dot or comes from outside the function, such as ``detach`` in ``x.detach()``."""
     code = getattr(function, "__code__", None)
@@ -37,8 +42,3 @@ def computes(function: Callable) -> bool:
     if not hasattr(function, "__code__"):
         return False
     return any(step.opname.startswith(("CALL", "BINARY")) for step in dis.get_instructions(function))
-
-
-def globals_in(code: CodeType) -> set[str]:
-    """The names that compiled source takes from outside of it, or may take."""
-    return {step.argval for step in _steps(code) if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")}

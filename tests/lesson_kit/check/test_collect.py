@@ -4,6 +4,7 @@ import ast
 import importlib.util
 import json
 import linecache
+import os
 import re
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from lesson_kit import check
+from lesson_kit._files import MARKER, write_whole
 from lesson_kit.check import collect
 from lesson_kit.check.where_taught import PLACES
 
@@ -23,7 +25,7 @@ SET_UP = "import math\nimport torch\nimport torch.nn.functional as F\nfrom lesso
 def folder(tmp_path, monkeypatch):
     """A folder as ``python -m lesson_kit start`` makes it; we stand in it."""
     monkeypatch.delenv("COURSE_MY_TRANSFORMER", raising=False)
-    (tmp_path / collect.MARKER).touch()
+    (tmp_path / MARKER).touch()
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -187,9 +189,9 @@ def test_elsewhere_nothing_is_written(folder, where, monkeypatch):
     if where == "off":
         monkeypatch.setenv("COURSE_MY_TRANSFORMER", "off")
     else:
-        (folder / collect.MARKER).unlink()
+        (folder / MARKER).unlink()
     if where == "a folder of that name":  # as in the home folder
-        (folder / collect.MARKER).mkdir()
+        (folder / MARKER).mkdir()
     Kernel().check("softmax", SOFTMAX)
     assert not (folder / collect.NAME).exists() and collect.path() is None
 
@@ -206,15 +208,43 @@ def test_a_folder_that_cannot_be_written_to_disturbs_nobody(folder, monkeypatch)
     assert "Not added to my_transformer.py" in Kernel().check("softmax", SOFTMAX)
 
 
+def test_an_empty_line_among_the_imports_does_no_harm(folder):
+    kernel = Kernel()
+    kernel.check("softmax", SOFTMAX)
+    (folder / collect.NAME).write_text(written(folder).replace("import torch\n", "import torch\n\n"))
+    assert "It stands in my_transformer.py now." in kernel.check("attend", ATTEND)
+
+
+def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
+    file = tmp_path / "file"
+    write_whole(file, "one\n")
+    with pytest.raises(UnicodeEncodeError):
+        write_whole(file, "two\n" * 10_000 + "\ud800")
+    assert file.read_bytes() == b"one\n" and [*tmp_path.iterdir()] == [file]
+    safe = []
+    monkeypatch.setattr(os, "fsync", lambda number: safe.append(os.fstat(number).st_size))
+    write_whole(file, "three\n")
+    assert safe == [6], "all of it lies on the disk before it takes the other's place"
+
+
+def test_a_file_behind_a_link_is_written_and_the_link_stays(tmp_path):
+    file, link = tmp_path / "file", tmp_path / "link"
+    file.touch()
+    link.symlink_to(file)
+    write_whole(link, "one\n")
+    assert link.is_symlink() and file.read_text() == "one\n"
+
+
 def test_several_kernels_can_write_at_once(folder):
     code = """
 import sys
-from lesson_kit.check.collect import Piece, _alone_with, _with_piece, _write, path
+from lesson_kit._files import write_whole
+from lesson_kit.check.collect import Piece, _alone_with, _with_piece, path
 for n in range(30):
     for name in sys.argv[1:]:
         with _alone_with(path()):
             old = path().read_text() if path().exists() else ""
-            _write(path(), _with_piece(old, name, Piece({"import math"}, {name: f"{name} = {n}\\n"}))[0])
+            write_whole(path(), _with_piece(old, name, Piece({"import math"}, {name: f"{name} = {n}\\n"}))[0])
 """
     halves = [list(PLACES)[::2], list(PLACES)[1::2]]
     kernels = [subprocess.Popen([sys.executable, "-c", code, *names]) for names in halves]
