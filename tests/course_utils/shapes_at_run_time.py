@@ -21,6 +21,7 @@ with install_import_hook("course_utils", "beartype.beartype"):
         MaskedLanguageModel,
         MultiHeadAttention,
         Transformer,
+        activate_in_place,
         attend_within,
         beam_search,
         block_diagonal_mask,
@@ -86,7 +87,10 @@ sinusoidal_positions(5, 8)
 LearnedEmbeddings(vocab_size=9, d_model=8, max_length=6)(ids)
 layer_norm(x, torch.ones(8), torch.zeros(8), 1e-5)
 LayerNorm(8)(x[0])
-FeedForward(8, 16)(x)
+ffn = FeedForward(8, 16)
+ffn(x)
+activate_in_place(ffn)
+ffn(x)
 
 try:
     EncoderOutput(x[0], (), None)  # two axes where three are annotated
