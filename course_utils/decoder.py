@@ -131,12 +131,11 @@ class Decoder(nn.Module):
             ValueError: shapes do not fit together, or tensors lie on different devices.
         """
         expect_sequences(self.layers[0].self_attention.w_q.weight, x=x, memory=memory)
-        source_mask = for_all_queries("source_mask", source_mask, memory)
         target_mask = for_all_queries("target_mask", target_mask, x)
         if self.causal:
             earlier = causal_mask(x.shape[1], x.device)
             target_mask = earlier if target_mask is None else target_mask & earlier
-        masks = {"target_mask": target_mask, "source_mask": source_mask}
+        masks = {"target_mask": target_mask, "source_mask": for_all_queries("source_mask", source_mask, memory)}
         hidden_states, self_weights, cross_weights = [x], [], []
         for layer in self.layers:
             x, to_target, to_source = layer(x, memory, **masks, need_weights=need_weights)
