@@ -36,7 +36,7 @@ def report() -> float:
         survived = sum(code == SURVIVED for code in codes.values())
         row = [len(codes), killed, timeouts, survived, len(codes) - killed - survived]
         total = [a + b for a, b in zip(total, row, strict=True)]
-        alive += [name for name, code in codes.items() if code not in KILLED + OUT_OF_TIME]
+        alive += [name for name, code in codes.items() if code not in (*KILLED, *OUT_OF_TIME, None)]  # None: not asked
         print_row(module, row)
     print_row("all", total)
     for name in alive:
