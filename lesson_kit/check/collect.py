@@ -27,7 +27,6 @@ import torch
 from lesson_kit._files import MARKER, write_whole
 from lesson_kit.check.engine.source_code import globals_in
 from lesson_kit.check.where_taught import PLACES, lesson
-from lesson_kit.working_copies import MARKER
 
 NAME = "my_transformer.py"
 HEADER = '''"""My Transformer, written by hand: every exercise that has passed its check.

@@ -175,7 +175,7 @@ def train(
         for _, batch in steps:
             batch = batch.to(device)
             # Behind its last character a target is all padding, and no real token sees a later one: it needs no mask.
-            logits = model(batch.source, batch.inputs, batch.source_mask)
+            logits = model(batch.source, batch.inputs, source_mask=batch.source_mask)
             loss, accuracy = loss_and_accuracy(logits, batch, settings.label_smoothing)
             run.record(loss.item(), accuracy.item())
             optimizer.zero_grad()
