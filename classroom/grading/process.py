@@ -114,7 +114,7 @@ class Worker:
             with contextlib.suppress(OSError):
                 self.process.stdin.close()
             self.folder.cleanup()
-            self.process = None
+            self.process = self.events = None
 
     def judge(self, job: dict, seconds: float, memory: int) -> tuple[Grade, float]:
         """The grade of one exercise, and the seconds that it took. ``memory``: bytes beyond what torch takes."""
@@ -159,11 +159,11 @@ class Worker:
         with lines:
             for line in iter(lambda: lines.readline(LONGEST_LINE), b""):
                 word, _, text = line.partition(b" ")
-                if word == self.word.encode():
+                if word == self.word.encode() and events is self.events:
                     with contextlib.suppress(ValueError, RecursionError, queue.Full):
-                        events.put_nowait((word, json.loads(text)))
+                        events.put((word, json.loads(text)), timeout=ENDS_WITHIN)  # whoever sends too many waits
         with contextlib.suppress(queue.Full):
-            events.put_nowait((self.word.encode(), {"ended": True}))
+            events.put((self.word.encode(), {"ended": True}), timeout=ENDS_WITHIN)
 
     def _next(self) -> Any:
         """What it tells; {} if it tells nothing for a moment, or nonsense; None if it has ended."""
@@ -181,7 +181,7 @@ class Worker:
         return event
 
     def _watch(self, seconds: float, memory: int) -> tuple[Grade, float]:
-        began, base = time.monotonic(), 0
+        began, base, looked = time.monotonic(), 0, 0.0
         while True:
             event = self._next()
             spent = time.monotonic() - began
@@ -198,7 +198,10 @@ class Worker:
                 continue
             if found := _as_grade(event):
                 return found, spent
-            stopped = TOO_LONG if spent > seconds else TOO_LARGE if _memory(self.child) - base > memory else None
+            stopped = TOO_LONG if spent > seconds else None
+            if not stopped and spent - looked >= LOOK_EVERY:  # not for each of many events
+                looked = spent
+                stopped = TOO_LARGE if _memory(self.child) - base > memory else None
             if stopped:
                 return Grade((stopped,), STOPPED[stopped]), spent
 

@@ -21,7 +21,7 @@ from submissions.make import EXERCISES, filled, make, read
 
 from classroom.__main__ import main
 from classroom._files import CHECKOUT
-from classroom.grading import confinement, report, report_page, summary
+from classroom.grading import confinement, process, report, report_page, summary
 from classroom.grading.process import Cancelled, Grade, Limits, Worker, grade
 from classroom.grading.slicing import moment, needed, parse, statements
 from classroom.grading.submissions import LESSONS, Remark, Submission, collect
@@ -518,6 +518,13 @@ SEND = """import functools, gc
 def test_events_are_not_trusted(worker, event):
     found = softmax_with(worker, SEND.format(event))
     assert found.slugs and all(slug in ("not-normalised", "wrong-value", "raised") for slug in found.slugs)
+
+
+def test_a_verdict_is_not_lost_behind_a_thousand_events(monkeypatch):
+    monkeypatch.setattr(process, "MOST_EVENTS", 1)  # as if the report were slow to look at them
+    with Worker(threading.Event()) as worker:
+        found = softmax_with(worker, SEND.format("[send(end=True, begun=1, memory=-1) for _ in range(1000)]"))
+        assert found.slugs == ("wrong-value",), found
 
 
 def test_an_end_that_is_claimed_ends_that_exercise_and_no_other(worker):
