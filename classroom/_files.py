@@ -6,12 +6,13 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-CHECKOUT = Path(__file__).parents[1]
+from lesson_kit.data import CHECKOUT
+
 NOTEBOOKS = CHECKOUT / "notebooks"
 
 
 class ClassroomError(ValueError):
-    """What came in can't be used; the message is a sentence for a teacher, shown without a traceback."""
+    """The input can't be used; the message is a sentence for a teacher, shown without a traceback."""
 
 
 def expect_lessons(lessons: Iterable[Path | str]) -> list[Path]:

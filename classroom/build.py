@@ -34,9 +34,9 @@ def add_to(subparsers: argparse._SubParsersAction) -> None:
         "--hints", action=argparse.BooleanOptionalAction, default=True, help="do the students get the hints?"
     )
     parser.add_argument(
-        "--badges",
+        "--links",
         action="store_true",
-        help="keep the badges in the students' version; they open the one with solutions",
+        help="keep the links to Binder and Colab in the students' version; they open the one with solutions",
     )
     parser.add_argument(
         "--run-all",
@@ -74,7 +74,7 @@ def _maker(part: str, arguments: argparse.Namespace) -> Callable[[Sequence[Lesso
     """The function that makes one part of the lessons into a folder, and says what it made."""
     if part == "student":
         return lambda lessons, folder: write_all(
-            lessons, folder, lambda lesson: student_version(lesson, arguments.hints, arguments.badges)
+            lessons, folder, lambda lesson: student_version(lesson, arguments.hints, arguments.links)
         )
     if part == "teacher":
         from classroom.versions.teacher import teacher_version  # it needs torch, so it is not loaded by --help

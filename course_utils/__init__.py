@@ -3,7 +3,7 @@
 In reading order, with the lessons that teach them:
 
     attention (01, 02, 04), masks (03), embeddings (05), layers (06), encoder (07), bert (08), masked_lm (09),
-    decoder, transformer (13), generation (15), tiled, cache, packing (18)
+    decoder, transformer (13), generation (15), tiled, cache, packing, in_place (18)
 
 They import torch, jaxtyping and one another, nothing else of this project. ``_expect`` words the errors.
 """
@@ -15,6 +15,7 @@ from course_utils.decoder import Decoder, DecoderLayer
 from course_utils.embeddings import LearnedEmbeddings, sinusoidal_positions
 from course_utils.encoder import Encoder, EncoderLayer
 from course_utils.generation import beam_search, greedy_decode
+from course_utils.in_place import activate_in_place
 from course_utils.layers import FeedForward, LayerNorm, layer_norm, post_norm, pre_norm
 from course_utils.masked_lm import MaskedLanguageModel, draw_weights, mask_tokens
 from course_utils.masks import causal_mask, padding_mask
@@ -35,6 +36,7 @@ __all__ = [
     "MaskedLanguageModel",
     "MultiHeadAttention",
     "Transformer",
+    "activate_in_place",
     "attend_within",
     "beam_search",
     "block_diagonal_mask",

@@ -11,7 +11,13 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from course_utils._expect import expect_mask, expect_positive_int, expect_query_key_value, expect_sequences
+from course_utils._expect import (
+    expect_mask,
+    expect_positive_int,
+    expect_query_key_value,
+    expect_sequences,
+    expect_shape,
+)
 
 
 def scaled_dot_product_attention(
@@ -91,7 +97,7 @@ class MultiHeadAttention(nn.Module):
             ValueError: shapes do not fit together, or tensors lie on different devices.
         """
         expect_sequences(self.w_q.weight, query=query, key=key, value=value)
-        expect_query_key_value(query, key, value)
+        expect_shape("value", value, value.shape[1] == key.shape[1], f"one row for each of the {key.shape[1]} keys")
         # 1. Queries, keys and values of every head: (batch, heads, length, d_head).
         q = split_heads(self.w_q(query), self.n_heads)
         k = split_heads(self.w_k(key), self.n_heads)

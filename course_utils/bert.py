@@ -168,12 +168,9 @@ def _supported_config(hf_model: nn.Module):
     if getattr(config, "model_type", None) != "bert" or not hasattr(hf_model, "pooler"):
         hint = "; pass its .bert" if hasattr(hf_model, "bert") else ""
         raise TypeError(f"hf_model must be a transformers BertModel, got {type(hf_model).__name__}{hint}")
-    if config.is_decoder:
-        raise ValueError("hf_model has is_decoder=True; expected an encoder")
-    if getattr(config, "position_embedding_type", "absolute") != "absolute":
-        raise ValueError(
-            f"hf_model has position_embedding_type={config.position_embedding_type!r}; expected 'absolute'"
-        )
+    for name, covered in (("is_decoder", False), ("position_embedding_type", "absolute")):
+        if (got := getattr(config, name, covered)) != covered:
+            raise ValueError(f"hf_model has {name}={got!r}; expected {covered!r}")
     if config.hidden_act not in ACTIVATIONS:
         raise ValueError(f"hf_model has hidden_act={config.hidden_act!r}; expected one of {sorted(ACTIVATIONS)}")
     return config

@@ -83,7 +83,7 @@ def cached_decode(
     """
     _expect_cache(decoder, cache, x, memory)
     new, length = x.shape[1], cache.length + x.shape[1]
-    memory_mask = for_all_queries("source_mask", source_mask, memory)
+    source_mask = for_all_queries("source_mask", source_mask, memory)
     # A single newest token may attend to all there is: it needs no mask, and saves its time.
     mask = causal_mask(length, x.device)[-new:] if new > 1 else None
     if target_mask is not None:
@@ -95,7 +95,7 @@ def cached_decode(
     for layer, kept in zip(decoder.layers, cache.layers, strict=True):
         if kept.memory_keys_values is None:
             kept.memory_keys_values = _keys_values(layer.cross_attention, memory)
-        x, to_target, to_source = _cached_layer(layer, kept, x, mask, memory_mask, need_weights)
+        x, to_target, to_source = _cached_layer(layer, kept, x, mask, source_mask, need_weights)
         hidden_states.append(x)
         self_weights.append(to_target)
         cross_weights.append(to_source)
@@ -108,18 +108,18 @@ def _cached_layer(
     layer: DecoderLayer,
     kept: LayerCache,
     x: Tensor,
-    mask: Tensor | None,
-    memory_mask: Tensor | None,
+    target_mask: Tensor | None,
+    source_mask: Tensor | None,
     need_weights: bool,
 ) -> tuple[Tensor, Tensor | None, Tensor | None]:
     """``DecoderLayer.forward``, except that the keys and values of earlier tokens, and of the memory, are there."""
 
     def look_back(x: Tensor) -> tuple[Tensor, Tensor | None]:
         keys, values = kept.append(*_keys_values(layer.self_attention, x))
-        return _attend(layer.self_attention, x, keys, values, mask, need_weights)
+        return _attend(layer.self_attention, x, keys, values, target_mask, need_weights)
 
     def look_over(x: Tensor) -> tuple[Tensor, Tensor | None]:
-        return _attend(layer.cross_attention, x, *kept.memory_keys_values, memory_mask, need_weights)
+        return _attend(layer.cross_attention, x, *kept.memory_keys_values, source_mask, need_weights)
 
     back, over = AttentionSublayer(look_back, layer.dropout), AttentionSublayer(look_over, layer.dropout)
     x = layer.add_and_norm(x, back, layer.norm1)

@@ -64,18 +64,20 @@ class DecoderLayer(nn.Module):
         self,
         x: Float[Tensor, "batch target d_model"],
         memory: Float[Tensor, "batch source d_model"],
-        mask: Bool[Tensor, "..."] | None = None,
-        memory_mask: Bool[Tensor, "..."] | None = None,
+        *,
+        target_mask: Bool[Tensor, "..."] | None = None,
+        source_mask: Bool[Tensor, "..."] | None = None,
         need_weights: bool = False,
     ) -> tuple[Float[Tensor, "batch target d_model"], Tensor | None, Tensor | None]:
         """Returns ``(x, self_weights, cross_weights)``.
 
-        ``mask`` says which target tokens may attend to which (this layer makes none causal by itself), ``memory_mask``
-        which may attend to which source token. Both, and the errors raised, are those of ``MultiHeadAttention``.
+        ``target_mask`` says which target tokens may attend to which (this layer makes none causal by itself),
+        ``source_mask`` which may attend to which source token. Both are masks of ``MultiHeadAttention``, and so are the
+        errors raised.
         """
-        look_back = AttentionSublayer(lambda x: self.self_attention(x, x, x, mask, need_weights), self.dropout)
+        look_back = AttentionSublayer(lambda x: self.self_attention(x, x, x, target_mask, need_weights), self.dropout)
         look_over = AttentionSublayer(
-            lambda x: self.cross_attention(x, memory, memory, memory_mask, need_weights), self.dropout
+            lambda x: self.cross_attention(x, memory, memory, source_mask, need_weights), self.dropout
         )
         x = self.add_and_norm(x, look_back, self.norm1)
         x = self.add_and_norm(x, look_over, self.norm2)
@@ -129,14 +131,14 @@ class Decoder(nn.Module):
             ValueError: shapes do not fit together, or tensors lie on different devices.
         """
         expect_sequences(self.layers[0].self_attention.w_q.weight, x=x, memory=memory)
-        memory_mask = for_all_queries("source_mask", source_mask, memory)
-        mask = for_all_queries("target_mask", target_mask, x)
+        target_mask = for_all_queries("target_mask", target_mask, x)
         if self.causal:
             earlier = causal_mask(x.shape[1], x.device)
-            mask = earlier if mask is None else mask & earlier
+            target_mask = earlier if target_mask is None else target_mask & earlier
+        masks = {"target_mask": target_mask, "source_mask": for_all_queries("source_mask", source_mask, memory)}
         hidden_states, self_weights, cross_weights = [x], [], []
         for layer in self.layers:
-            x, to_target, to_source = layer(x, memory, mask, memory_mask, need_weights)
+            x, to_target, to_source = layer(x, memory, **masks, need_weights=need_weights)
             hidden_states.append(x)
             self_weights.append(to_target)
             cross_weights.append(to_source)

@@ -78,7 +78,7 @@ class FeedForward(nn.Module):
     def forward(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
         """Same shape out. Raises ValueError or TypeError if ``x`` does not fit."""
         expect_width(x, self.w_1.in_features, w_1=self.w_1.weight)
-        return self.w_2(_activate(self.activation, self.w_1(x)))
+        return self.w_2(ACTIVATIONS[self.activation](self.w_1(x)))
 
 
 def post_norm(x: Tensor, sublayer: Callable[[Tensor], Tensor], norm: Callable[[Tensor], Tensor]) -> Tensor:
@@ -105,10 +105,3 @@ class AttentionSublayer:
         """The output alone."""
         output, self.weights = self.attend(x)
         return self.dropout(output)
-
-
-def _activate(name: str, hidden: Tensor) -> Tensor:
-    # Written over its input if no gradient needs that again: a layer's widest tensor is then written once, not twice.
-    overwriting = {"relu": F.relu_, "gelu": torch.ops.aten.gelu_}
-    known = ACTIVATIONS if hidden.requires_grad else ACTIVATIONS | overwriting
-    return known[name](hidden)

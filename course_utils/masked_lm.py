@@ -8,6 +8,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from course_utils._expect import expect_dtype, expect_shape
 from course_utils.bert import Bert
 from course_utils.layers import ACTIVATIONS, LayerNorm
 
@@ -42,10 +43,8 @@ def mask_tokens(
     """
     if not 0 < share <= 1:
         raise ValueError(f"share must lie in (0, 1], got {share}")
-    if special.dtype != torch.bool:
-        raise TypeError(f"special must be a boolean tensor, got {special.dtype}")
-    if special.shape != ids.shape:
-        raise ValueError(f"special has shape {tuple(special.shape)}; expected that of ids, {tuple(ids.shape)}")
+    expect_dtype("special", special, "a boolean tensor", (torch.bool,))
+    expect_shape("special", special, special.shape == ids.shape, f"that of ids, {tuple(ids.shape)}")
     chosen = ~special & (torch.rand(ids.shape, generator=generator) < share)
     what = torch.rand(ids.shape, generator=generator)
     inputs = torch.where(chosen & (what < 0.8), mask_id, ids)

@@ -109,8 +109,9 @@ class Transformer(nn.Module):
         self,
         source_ids: Int[Tensor, "batch source"],
         target_ids: Int[Tensor, "batch target"],
-        source_mask: Bool[Tensor, "batch source"] | None = None,
+        *,
         target_mask: Bool[Tensor, "batch target"] | None = None,
+        source_mask: Bool[Tensor, "batch source"] | None = None,
     ) -> Float[Tensor, "batch target target_vocab"]:
         """Scores for the token after each target token: teacher forcing. Errors are those of ``encode`` and ``decode``.
 

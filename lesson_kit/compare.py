@@ -31,7 +31,7 @@ SUBSTEPS = {
     "feed-forward": ("feed_forward.w_2", "output.dense", "output"),
     "add & norm 2": ("norm2", "output.LayerNorm", "output"),
 }
-TOLERANCE = {torch.float32: 1e-5, torch.float64: 1e-12}
+DEFAULT_TOLERANCE = {torch.float32: 1e-5, torch.float64: 1e-12}
 INPUT_NAMES = {"input_ids", "token_type_ids", "attention_mask"}
 
 
@@ -244,6 +244,6 @@ def _expect_comparable(bert: Bert, hf_model: "BertModel", inputs: Mapping, toler
     ]
     if sizes[0] != sizes[1]:
         raise ValueError(f"bert has {sizes[0]}, but hf_model has {sizes[1]}; expected the same")
-    if tolerance is None and dtypes[0] not in TOLERANCE:
+    if tolerance is None and dtypes[0] not in DEFAULT_TOLERANCE:
         raise ValueError(f"tolerance must be given for {dtypes[0]}; there are defaults for float32 and float64 only")
-    return TOLERANCE[dtypes[0]] if tolerance is None else tolerance
+    return DEFAULT_TOLERANCE[dtypes[0]] if tolerance is None else tolerance

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+CHECKOUT = Path(__file__).parent.parent  # where the course was cloned; site-packages where a wheel was installed
+
 
 def data_path(name: str) -> Path:
     """The file ``name`` of ``data/``: inside an installed package, or at the top of a checkout.
@@ -9,8 +11,7 @@ def data_path(name: str) -> Path:
     Raises:
         FileNotFoundError: no such file.
     """
-    package = Path(__file__).parent
-    for folder in (package / "shipped", package.parent / "data"):
+    for folder in (Path(__file__).parent / "shipped", CHECKOUT / "data"):
         if (folder / name).exists():
             return folder / name
     raise FileNotFoundError(f"name={name!r}: no such file in the course's data folder; is the checkout complete?")

@@ -28,12 +28,12 @@ from lesson_kit._models import (
     NEEDED_FILES,
 )
 from lesson_kit.data import data_path
-from lesson_kit.waiting import Notice, waiting
+from lesson_kit.notice import Notice, waiting
 
 if TYPE_CHECKING:
     from transformers import BertConfig, BertModel, PreTrainedTokenizerBase
 
-SIZES = ("vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size")
+CONFIG_SIZES = ("vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size")
 FLOATS = {"F16", "BF16", "F32", "F64"}
 TOKENIZERS = {"BertTokenizer", "BertTokenizerFast", None}  # None: BERT's own files name none
 
@@ -176,7 +176,7 @@ def _config(name: str, file: Path) -> BertConfig:
     with _blaming(name, file, "a BERT's config"):
         public = {key: value for key, value in content.items() if not key.startswith("_")}
         config = BertConfig.from_dict(public, attn_implementation="eager")
-    for size in SIZES:
+    for size in CONFIG_SIZES:
         if type(value := getattr(config, size)) is not int or value < 1:
             raise ValueError(f"name={name!r}: {file} can't be used: {size} is {value!r}; expected an int of at least 1")
     return config

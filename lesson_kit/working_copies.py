@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lesson_kit._files import MARKER, write_whole
+from lesson_kit.data import CHECKOUT
 
-CHECKOUT = Path(__file__).parent.parent
 FOLDER = "my_lessons"
 LONGEST_PLOT = 3  # lines of drawing that a reader may be shown
 

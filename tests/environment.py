@@ -14,7 +14,9 @@ os.environ |= {
     "OMP_NUM_THREADS": "1",  # two workers share the machine
     "TOKENIZERS_PARALLELISM": "false",
     "MPLBACKEND": os.environ.get("MPLBACKEND", "agg"),
-    "PYTHONPATH": os.pathsep.join([str(TESTS / "offline"), str(TESTS.parent), os.environ.get("PYTHONPATH", "")]),
+    "PYTHONPATH": os.pathsep.join(
+        filter(None, [str(TESTS / "offline"), str(TESTS.parent), os.environ.get("PYTHONPATH")])
+    ),
 }
 os.environ.pop("COURSE_BERT", None)  # a developer may have set another model
 sys.path.insert(0, str(TESTS / "offline"))

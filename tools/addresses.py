@@ -10,7 +10,8 @@ import sys
 import tomllib
 from pathlib import Path
 
-CHECKOUT = Path(__file__).parent.parent
+from lesson_kit.data import CHECKOUT
+
 BRANCH = "main"
 
 

@@ -3,14 +3,13 @@
 Left: a head of the pretrained BERT, found by computation. Right: our encoder's hidden states against Hugging Face's.
 """
 
-from pathlib import Path
-
 import matplotlib.pyplot as plt
 import torch
 from PIL import Image
 
 from lesson_kit import compare_hidden_states, examples, load_bert, show
-from lesson_kit.show.figures import DPI, STYLE
+from lesson_kit.data import CHECKOUT
+from lesson_kit.show.figures import DPI, RC_PARAMS
 from lesson_kit.show.heatmaps import COLOUR_MAP
 
 BLUE, ORANGE = "#0072B2", "#D55E00"
@@ -74,11 +73,11 @@ def main() -> None:
     """Draws both halves and writes ``data/readme_picture.png``."""
     bert = load_bert()
     inputs = bert.tokenizer(examples.SONGS_SENTENCE, return_tensors="pt")
-    with plt.rc_context(STYLE):
+    with plt.rc_context(RC_PARAMS):
         fig, (left, right) = show.subplots(1, 2, figsize=(8.4, 4.4))
         draw_head(left, bert, inputs)
         draw_differences(right, bert, inputs)
-        target = Path(__file__).parent.parent / "data" / "readme_picture.png"
+        target = CHECKOUT / "data" / "readme_picture.png"
         fig.savefig(target, dpi=DPI)
     Image.open(target).convert("RGB").quantize(64, dither=Image.Dither.NONE).save(target, optimize=True)
 

@@ -1,8 +1,10 @@
 """Linux itself keeps a process from writing, reading, calling, starting and signalling, for good: no C library gets by.
 
-Two doors of the kernel, opened with ctypes because Python has none. Landlock (``man 7 landlock``) says which files may
-be read; none may be written. A seccomp filter (``man 2 seccomp``) refuses the system calls that Landlock doesn't know
-of. Both hold for everything that the process does from then on, and nothing in it can take them back.
+Two doors of the kernel, opened with ctypes because Python has none. Landlock (``man 7 landlock``, from Linux 5.13 on)
+says which files may be read; none may be written. A seccomp filter (``man 2 seccomp``) refuses the system calls that
+Landlock doesn't know of. Both hold for everything that the process does from then on, and nothing in it can take them
+back. What a younger Landlock does by itself, the filter does for an older one: emptying a file that may only be read
+(before 6.2), the network (before 6.7), settings of devices (before 6.10), signals (before 6.12).
 """
 
 import ctypes
@@ -12,7 +14,6 @@ import platform
 import struct
 import sys
 from collections.abc import Iterable
-from pathlib import Path
 
 # --- Landlock: files, from <linux/landlock.h> -----------------------------------------------------
 
@@ -36,17 +37,34 @@ REFUSED = {
     "chmod": (90, None), "fchmod": (91, 52), "fchmodat": (268, 53), "fchmodat2": (452, 452),
     "chown": (92, None), "lchown": (94, None), "fchown": (93, 55), "fchownat": (260, 54),
     "utime": (132, None), "utimes": (235, None), "futimesat": (261, None), "utimensat": (280, 88),
-    "setxattr": (188, 5), "lsetxattr": (189, 6), "fsetxattr": (190, 7), "removexattr": (197, 14),
-    "lremovexattr": (198, 15), "fremovexattr": (199, 16), "truncate": (76, 45), "mq_open": (240, 180),
-    "sethostname": (170, 161), "settimeofday": (164, 170), "clock_settime": (227, 112), "clock_adjtime": (305, 266),
-    "adjtimex": (159, 171), "reboot": (169, 142), "bpf": (321, 280),
+    "setxattr": (188, 5), "lsetxattr": (189, 6), "fsetxattr": (190, 7), "setxattrat": (463, 463),
+    "removexattr": (197, 14), "lremovexattr": (198, 15), "fremovexattr": (199, 16), "removexattrat": (466, 466),
+    "file_setattr": (469, 469), "open_by_handle_at": (304, 265), "truncate": (76, 45),
+    "mq_open": (240, 180), "mq_unlink": (241, 181), "msgget": (68, 186), "msgsnd": (69, 189), "msgrcv": (70, 188),
+    "msgctl": (71, 187), "semget": (64, 190), "semop": (65, 193), "semctl": (66, 191), "semtimedop": (220, 192),
+    "shmget": (29, 194), "shmat": (30, 196), "shmctl": (31, 195),
+    "add_key": (248, 217), "request_key": (249, 218), "keyctl": (250, 219),
+    "sethostname": (170, 161), "setdomainname": (171, 162), "settimeofday": (164, 170), "clock_settime": (227, 112),
+    "clock_adjtime": (305, 266), "adjtimex": (159, 171), "reboot": (169, 142), "bpf": (321, 280),
+    "perf_event_open": (298, 241), "init_module": (175, 105), "finit_module": (313, 273), "delete_module": (176, 106),
+    "kexec_load": (246, 104), "kexec_file_load": (320, 294), "swapon": (167, 224), "swapoff": (168, 225),
+    "pivot_root": (155, 41), "mount_setattr": (442, 442), "fanotify_init": (300, 262), "acct": (163, 89),
+    "quotactl": (179, 60), "quotactl_fd": (443, 443), "syslog": (103, 116), "ioperm": (173, None), "iopl": (172, None),
 }  # fmt: skip
 OF_OTHERS = {"prlimit64": (302, 261), "sched_setaffinity": (203, 122)}  # refused if their first argument is not 0: self
-CLONE, CLONE3 = (56, 220), (435, 435)
+UNKNOWN = {"clone3": (435, 435), "openat2": (437, 437)}  # their flags lie where a filter can't see them
+CLONE = (56, 220)
 CLONE_THREAD = 0x10000
+OPEN, OPENAT, FCNTL, IOCTL = (2, None), (257, 56), (72, 25), (16, 29)
+TRUNCATE, ACCESS = os.O_TRUNC, 0b11  # O_ACCMODE: 0 reads, 1 writes, 2 does both, 3 does neither
+# Before 6.2 Landlock asks only whether a file to be emptied may be read; with access 3 it asks nothing.
+EMPTYING = (TRUNCATE, TRUNCATE | 3, 3)
+OWNERS = (8, 15, 1024)  # F_SETOWN, F_SETOWN_EX: whom a file's news signal; F_SETLEASE: who has to wait for it
+TERMINALS = 0x5400  # what is asked of every file, to see if it is a terminal; the other ioctls change a file's flags
 ALLOW, REFUSE = 0x7FFF0000, 0x00050000  # the second one with the number of the error
-LOAD, JUMP_IF_EQUAL, JUMP_IF_BITS, RETURN = 0x20, 0x15, 0x45, 0x06
-NUMBER, PROCESSOR, FIRST_ARGUMENT = 0, 4, 16  # where they stand in what the filter sees
+LOAD, KEEP_BITS, JUMP_IF_EQUAL, JUMP_IF_LARGE, JUMP_IF_BITS, RETURN = 0x20, 0x54, 0x15, 0x35, 0x45, 0x06
+X32 = 0x40000000  # from here on: the numbers of another way to call
+NUMBER, PROCESSOR, ARGUMENTS = 0, 4, (16, 24, 32)  # where they stand in what the filter sees
 
 _libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 
@@ -66,7 +84,7 @@ def confine(readable: Iterable[str | os.PathLike]) -> bool:
     if version < 1:
         return False
     _expect(_libc.prctl(38, 1, 0, 0, 0))  # PR_SET_NO_NEW_PRIVS: what an unprivileged process has to promise first
-    _landlock(min(version, 6), readable)
+    _landlock(min(version, max(RIGHTS)), readable)
     _seccomp(*PROCESSORS[platform.machine()])
     return True
 
@@ -81,11 +99,11 @@ def _landlock(version: int, readable: Iterable[str | os.PathLike]) -> None:
     ruleset = struct.pack("QQQ", (1 << RIGHTS[version]) - 1, TCP if version >= 4 else 0, SCOPES if version >= 6 else 0)
     size = 8 if version < 4 else 16 if version < 6 else 24
     rules = _expect(_libc.syscall(CREATE_RULESET, ruleset, size, 0))
-    allowed = {str(path): READ_FILE | (READ_DIR if Path(path).is_dir() else 0) for path in readable}
+    allowed = {str(path): READ_FILE | (READ_DIR if os.path.isdir(path) else 0) for path in readable}
     for path, rights in (allowed | {os.devnull: READ_FILE | WRITE_FILE}).items():
         try:
             place = os.open(path, os.O_PATH | os.O_CLOEXEC)
-        except FileNotFoundError:
+        except OSError:  # not there, as the "x.zip/lib" that Python's path may hold, or not to be had
             continue
         _expect(_libc.syscall(ADD_RULE, rules, 1, struct.pack("=Qi", rights, place), 0))
         os.close(place)
@@ -94,22 +112,44 @@ def _landlock(version: int, readable: Iterable[str | os.PathLike]) -> None:
 
 
 def _seccomp(processor: int, column: int) -> None:
+    steps = _filter(processor, column)
+    code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in steps))
+    program = struct.pack("HxxxxxxP", len(steps), ctypes.addressof(code))
+    _expect(_libc.prctl(22, 2, program, 0, 0))  # PR_SET_SECCOMP, SECCOMP_MODE_FILTER
+
+
+def _filter(processor: int, column: int) -> list[tuple[int, int, int, int]]:
+    """The steps of a program for the kernel's filter: what to do, how many to go over if true and if not, a number."""
     refuse = (RETURN, 0, 0, REFUSE | errno.EPERM)
     steps = [(LOAD, 0, 0, PROCESSOR), (JUMP_IF_EQUAL, 1, 0, processor), refuse]  # else: another one's system calls
     steps += [(LOAD, 0, 0, NUMBER)]
     if column == 0:
-        steps += [(0x35, 0, 1, 0x40000000), refuse]  # from here on: the numbers of another way to call, x32
-    for numbers in REFUSED.values():
+        steps += [(JUMP_IF_LARGE, 0, 1, X32), refuse]
+
+    def rule(numbers: tuple[int | None, int | None], *then: tuple[int, int, int, int]) -> None:
+        """``then``: all steps for this system call, with its end."""
         if numbers[column] is not None:
-            steps += [(JUMP_IF_EQUAL, 0, 1, numbers[column]), refuse]
-    # The C library falls back to clone, whose flags a filter can see.
-    steps += [(JUMP_IF_EQUAL, 0, 1, CLONE3[column]), (RETURN, 0, 0, REFUSE | errno.ENOSYS)]
-    steps += [(JUMP_IF_EQUAL, 0, 3, CLONE[column]), (LOAD, 0, 0, FIRST_ARGUMENT), (JUMP_IF_BITS, 1, 0, CLONE_THREAD)]
-    steps += [refuse, (LOAD, 0, 0, NUMBER)]
+            steps.extend([(JUMP_IF_EQUAL, 0, len(then), numbers[column]), *then])
+
+    def unless(argument: int, *test: tuple[int, int, int, int]) -> list[tuple[int, int, int, int]]:
+        """Refuses it unless ``test``, of the argument's lower half, goes over the next step."""
+        return [(LOAD, 0, 0, ARGUMENTS[argument]), *test, refuse, (RETURN, 0, 0, ALLOW)]
+
+    for numbers in REFUSED.values():
+        rule(numbers, refuse)
+    for numbers in UNKNOWN.values():  # the C library falls back to the call before it
+        rule(numbers, (RETURN, 0, 0, REFUSE | errno.ENOSYS))
+    rule(CLONE, *unless(0, (JUMP_IF_BITS, 1, 0, CLONE_THREAD)))
     for numbers in OF_OTHERS.values():
-        steps += [(JUMP_IF_EQUAL, 0, 3, numbers[column]), (LOAD, 0, 0, FIRST_ARGUMENT), (JUMP_IF_EQUAL, 1, 0, 0)]
-        steps += [refuse, (LOAD, 0, 0, NUMBER)]
-    steps += [(RETURN, 0, 0, ALLOW)]
-    code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in steps))
-    program = struct.pack("HxxxxxxP", len(steps), ctypes.addressof(code))
-    _expect(_libc.prctl(22, 2, program, 0, 0))  # PR_SET_SECCOMP, SECCOMP_MODE_FILTER
+        rule(numbers, *unless(0, (JUMP_IF_EQUAL, 1, 0, 0)))
+    for numbers, flags in ((OPEN, 1), (OPENAT, 2)):
+        rule(numbers, *unless(flags, (KEEP_BITS, 0, 0, TRUNCATE | ACCESS), *_none_of(EMPTYING)))
+    rule(FCNTL, *unless(1, *_none_of(OWNERS)))
+    rule(IOCTL, *unless(1, (KEEP_BITS, 0, 0, 0xFFFFFF00), (JUMP_IF_EQUAL, 1, 0, TERMINALS)))
+    return [*steps, (RETURN, 0, 0, ALLOW)]
+
+
+def _none_of(values: tuple[int, ...]) -> list[tuple[int, int, int, int]]:
+    """Goes to the next step if the value is one of these, else over it."""
+    last = len(values) - 1
+    return [(JUMP_IF_EQUAL, last - place, int(place == last), value) for place, value in enumerate(values)]

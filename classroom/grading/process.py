@@ -45,7 +45,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Grade:
-    """What came of one exercise, as the check's verdict has it: slugs (none if passed), and what it says.
+    """The outcome of one exercise, as the check's verdict has it: slugs (none if passed), and what it says.
 
     Several slugs are mistakes made at once if ``together``, else such as can't be told apart.
     """
@@ -155,7 +155,7 @@ class Worker:
         threading.Thread(target=self._read, args=(self.process.stdout, self.events), daemon=True).start()
 
     def _read(self, lines: Any, events: queue.Queue) -> None:
-        """Passes on what comes with the word; a learner's code may write anything."""
+        """Passes on the lines that begin with the word; a learner's code may write anything."""
         with lines:
             for line in iter(lambda: lines.readline(LONGEST_LINE), b""):
                 word, _, text = line.partition(b" ")
@@ -189,7 +189,7 @@ class Worker:
                 if self.child is None:
                     raise RuntimeError("Python did not start, or could not import the course")
                 return Grade((ENDED_PYTHON,), STOPPED[ENDED_PYTHON]), spent
-            if self.child is None:  # so far nothing of the learner's has run: what comes is ours
+            if self.child is None:  # so far nothing of the learner's has run: the events are ours
                 if "begun" in event:
                     self.child, base, self.confined = event["begun"], event["memory"], event["confined"]
                     began = time.monotonic()

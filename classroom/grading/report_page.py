@@ -40,7 +40,7 @@ THEME = colours.as_css({
     "page": colours.GROUND, "text": colours.TEXT, "line": colours.BORDER, "soft": colours.CODE_GROUND,
     "good": colours.GOOD, "bad": colours.BAD, "quiet": colours.QUIET,
 })  # fmt: skip
-STYLE = (
+CSS = (
     f":root {{ color-scheme: light dark; {THEME} }}"
     + """
 body { background: var(--page); color: var(--text); font: 1rem/1.5 system-ui, sans-serif; margin: 0 auto;
@@ -77,7 +77,7 @@ def draw(submissions: list[Submission], common: list[Common]) -> Picture:
                 box = {"facecolor": colour, "edgecolor": "none", "pad": 1} if hatch else None
                 above.text(start + width / 2, row, width, ha="center", va="center", color=ink, fontsize=9, bbox=box)
         so_far = [start + width for start, width in zip(so_far, widths, strict=True)]
-    above.set(title="What came of each exercise", xlabel="submissions")
+    above.set(title="The outcomes of each exercise", xlabel="submissions")
     above.legend(loc="upper center", bbox_to_anchor=(0.4, -1.0 / heights[0]), ncols=4, frameon=False)
     below.barh(
         [f"{each.exercise}: {each.name}" for each in shown],
@@ -116,24 +116,24 @@ def page(submissions: list[Submission], remarks: list[Remark], common: list[Comm
         parts.append("<h2>The commonest mistakes</h2>")
         parts.append(_table("Mistakes, the commonest first", head, [[_cell(c) for c in row] for row in body], key=1))
     for lesson in sorted({each.lesson for each in submissions}):
-        parts += _lesson(lesson, [each for each in submissions if each.lesson == lesson])
+        parts += _lesson_tables(lesson, [each for each in submissions if each.lesson == lesson])
     body = "\n".join(parts)
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>Who passed what</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
+        f"<title>Who passed what</title>\n<style>{CSS}</style>\n</head>\n<body>\n"
         f"<main>\n{body}\n</main>\n</body>\n</html>\n"
     )
 
 
-def _lesson(lesson: str, submissions: list[Submission]) -> list[str]:
+def _lesson_tables(lesson: str, submissions: list[Submission]) -> list[str]:
     table = counts(submissions, lesson)
     kinds = [kind for kind in OUTCOMES if kind == PASSED or any(tally[kind] for tally in table.values())]
     rows = [[_cell(name), *(_cell(str(tally[kind])) for kind in kinds)] for name, tally in table.items()]
     people = []
     for each in submissions:
         passed = sum(grade.passed for grade in each.grades.values())
-        cells = [_grade(name, grade) for name, grade in each.grades.items()]
+        cells = [_outcome(name, grade) for name, grade in each.grades.items()]
         people.append([_cell(each.learner), *cells, _cell(f"{passed} of {len(each.grades)}")])
     return [
         f"<h2>Lesson {lesson}</h2>",
@@ -152,7 +152,7 @@ def _prose(text: str) -> str:
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
 
 
-def _grade(exercise: str, grade: Grade) -> str:
+def _outcome(exercise: str, grade: Grade) -> str:
     """A cell: a sign, the outcome in words, and behind it, for what went wrong, all that the check says."""
     kind = outcome(exercise, grade)
     words = f'<span aria-hidden="true">{SIGNS[kind]}</span> {escape(in_short(exercise, grade))}'

@@ -34,11 +34,13 @@ import torch
 
 from classroom._files import CHECKOUT
 from classroom.grading.confinement import confine
+from classroom.grading.process import TOO_LARGE
 from classroom.grading.slicing import Statement, moment, needed, statements
 from lesson_kit import check as checks
 from lesson_kit import show
 from lesson_kit.check.engine import errors, limits, originals
 from lesson_kit.check.engine.exercise import Exercise
+from lesson_kit.check.engine.judge import judge
 
 try:
     import resource
@@ -56,7 +58,6 @@ FORBIDDEN = (  # by the beginnings of their names in Python's table of audit eve
 WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 SYSTEM = "/usr /lib /lib64 /etc /opt /proc/cpuinfo /proc/meminfo /sys/devices/system/cpu /dev/urandom /dev/zero".split()
 TEXT = 3000  # so many characters of a verdict are kept
-TOO_LARGE = "too-much-memory"
 NO_ROOM = re.compile(
     "MemoryError|[Cc]an(?:'t|not) allocate|not enough memory|Unable to allocate|can't start new thread"
 )
@@ -186,7 +187,7 @@ def _run(statement: Statement, names: dict, failed: dict[str, tuple[str, str]]) 
 
 def _judge(exercise: Exercise, candidate: Any) -> dict[str, Any]:
     try:
-        verdict = exercise(candidate, record=False, sight=False).verdict
+        verdict = judge(exercise, candidate)
     except BaseException as error:  # an interrupt that the learner's code sent itself
         return _found(["raised"], f"It raised {type(error).__name__}, which stops a cell.", type(error).__name__)
     known = all(slug in exercise.mistakes for slug in verdict.slugs)

@@ -13,14 +13,13 @@ from pathlib import Path
 import nbformat
 
 from classroom.grading.process import Grade, printable
+from classroom.versions.lesson import TITLE
 from lesson_kit.check.where_taught import PLACES, lesson
 
 LARGEST = 20 * 2**20  # bytes; a lesson with all its pictures stays under 1.5 million
 MOST_CELLS = 2000  # a lesson has about a hundred
-TITLE = re.compile(r"^# (\d\d) ·", flags=re.MULTILINE)
 NO_EXERCISES = ("00", "19")
 LEFT_OUT = (".", "_", "~")  # how the names of hidden files and of other programs' leavings begin
-
 
 LESSONS: dict[str, list[str]] = {}  # the exercises of each lesson that has any, in the lesson's order
 for _name in PLACES:
@@ -65,7 +64,7 @@ def collect(folder: Path, leave_out: Path | None = None) -> tuple[list[Submissio
         file = _one_line(path.relative_to(folder).as_posix())
         try:
             cells, title, said = _read(path)
-            number, more = _lesson(title, cells)
+            number, more = _which_lesson(title, cells)
             learner = _learner(Path(file))
             found.append(Submission(file, learner, number, cells, person=learner))
             remarks += [Remark(file, text, left_out=False) for text in (said, more) if text]
@@ -169,10 +168,10 @@ def _cells(text: str) -> tuple[list[str], str]:
     except Exception as error:  # it takes many forms: nbformat meets whatever JSON there is
         raise Unreadable(f"JSON, but not a notebook ({type(error).__name__}).") from None
     title = TITLE.search(prose)
-    return code, title[1] if title else ""
+    return code, title["number"] if title else ""
 
 
-def _lesson(title: str, cells: list[str]) -> tuple[str, str]:
+def _which_lesson(title: str, cells: list[str]) -> tuple[str, str]:
     """The lesson of the title, unless only another lesson's exercises are in it; and a remark (or "").
 
     Raises Unreadable.

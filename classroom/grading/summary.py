@@ -14,8 +14,8 @@ ENDED, UNTOUCHED, MISSING = "stopped", "not attempted", "not there"
 OUTCOMES = [PASSED, MISTAKE, OTHER, RAISED, ENDED, UNTOUCHED, MISSING]
 WRONG = (MISTAKE, OTHER, RAISED, ENDED)
 SHORT = {"too-slow": "time", TOO_LONG: "time", TOO_LARGE: "memory", ENDED_PYTHON: "ended Python"}
-KINDS = {"not-attempted": UNTOUCHED, "courses-own": UNTOUCHED, "not-there": MISSING, "raised": RAISED}
-KINDS |= dict.fromkeys(SHORT, ENDED)
+OUTCOME_OF = {"not-attempted": UNTOUCHED, "courses-own": UNTOUCHED, "not-there": MISSING, "raised": RAISED}
+OUTCOME_OF |= dict.fromkeys(SHORT, ENDED)
 TO_DISCUSS = {
     TOO_LARGE: "How many numbers does each line make? Write the shapes down before running it.",
     ENDED_PYTHON: "Does it call exit, or itself without end?",
@@ -27,7 +27,7 @@ def outcome(exercise: str, grade: Grade) -> str:
     if grade.passed:
         return PASSED
     known = all(slug in check.EXERCISES[exercise].mistakes for slug in grade.slugs)
-    return KINDS.get(grade.slugs[0], MISTAKE if known else OTHER)
+    return OUTCOME_OF.get(grade.slugs[0], MISTAKE if known else OTHER)
 
 
 def in_short(exercise: str, grade: Grade) -> str:

@@ -232,7 +232,7 @@ FENCE_DETAILS_OR_MATH = r"^```.*?^```|^<details>.*?</details>|^\$\$.*?\$\$"
 
 
 def text_blocks(cell: NotebookNode) -> Iterator[Block]:
-    """The paragraphs, lists and tables of a Markdown cell, without hints, solutions and badges."""
+    """The paragraphs, lists and tables of a Markdown cell, without hints, solutions and links to Binder and Colab."""
     source = re.sub(r"^<details>\s*<summary>(Hint|Solution).*?</details>\n?", "", cell.source, flags=re.M | re.S)
     source = re.sub(r"^\[Open in Binder\].*\n?", "", source, flags=re.MULTILINE)
     if "quiz" in cell.metadata.get("tags", []) and not source.startswith("#"):

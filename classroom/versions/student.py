@@ -7,16 +7,16 @@ from nbformat import NotebookNode
 
 from classroom.versions.lesson import Lesson, without_folded
 
-BADGES = re.compile(r"^\[Open in Binder\].*$\n*", flags=re.MULTILINE)
+LINKS = re.compile(r"^\[Open in Binder\].*$\n*", flags=re.MULTILINE)
 
 
-def student_version(lesson: Lesson, hints: bool = True, badges: bool = False) -> NotebookNode:
+def student_version(lesson: Lesson, hints: bool = True, links: bool = False) -> NotebookNode:
     """The lesson without its solutions and its outputs; stubs and quiz stay.
 
     Args:
         lesson: the lesson.
         hints: do the hints stay?
-        badges: do the badges stay? They open the public lesson, which has the solutions.
+        links: do the links to Binder and Colab stay? They open the public lesson, which has the solutions.
     """
     notebook = copy.deepcopy(lesson.notebook)
     helps = {exercise.help for exercise in lesson.exercises}
@@ -31,8 +31,8 @@ def student_version(lesson: Lesson, hints: bool = True, badges: bool = False) ->
             cells.append(cell)
     notebook.cells = cells
     first = cells[0]
-    if not badges:
-        first.source = BADGES.sub("", first.source)
+    if not links:
+        first.source = LINKS.sub("", first.source)
     away = "The solutions are" if hints else "The hints and the solutions are"
     first.source += f"\n\n**Version for the class.** {away} with your teacher. "
     first.source += "The outputs are cleared: there is something to predict."

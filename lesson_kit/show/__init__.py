@@ -5,7 +5,7 @@ first use: a lesson that begins with a table needs no matplotlib to begin.
 """
 
 from lesson_kit._lazy import on_first_use
-from lesson_kit.waiting import count_messages
+from lesson_kit.notice import count_messages
 
 _HOMES = {
     "figure": "lesson_kit.show.figures:figure",

@@ -1,19 +1,13 @@
 """The head view (one layer, its heads over each other) and the model view (all layers and heads side by side)."""
 
-from operator import index
-
-import torch
 from matplotlib.patches import Rectangle
 
 from lesson_kit.colours import FRAME, PAPER
 from lesson_kit.show.bertviz_view import View, layers_that_fit, left_out, offline, rounded
+from lesson_kit.show.expect import expect_attentions, expect_index, expect_indices, expect_tokens
 from lesson_kit.show.figures import subplots
 from lesson_kit.show.heatmaps import COLOUR_MAP, draw_heat_maps
 from lesson_kit.show.links import strongest_links
-
-GET_ATTENTIONS = (
-    'load the model with attn_implementation="eager", call it with output_attentions=True and give outputs.attentions'
-)
 
 
 def head_view(attentions, tokens, layer: int | None = None, heads=None) -> View:
@@ -30,7 +24,7 @@ def head_view(attentions, tokens, layer: int | None = None, heads=None) -> View:
     attentions = expect_attentions(attentions, len(tokens))
     layer = expect_index("layer", 0 if layer is None else layer, len(attentions))
     n_heads = len(attentions[layer])
-    heads = _expect_indices("heads", heads, n_heads)
+    heads = expect_indices("heads", heads, n_heads)
     kept = layers_that_fit(len(attentions), attentions[0].numel(), layer)
     title = f"Interactive head view of {len(tokens)} tokens: layer {layer} at first, {n_heads} heads"
     words = (
@@ -66,8 +60,8 @@ def model_view(attentions, tokens, layers=None, heads=None) -> View:
     """
     tokens = expect_tokens(tokens)
     attentions = expect_attentions(attentions, len(tokens))
-    layers = _expect_indices("layers", layers, len(attentions))
-    heads = _expect_indices("heads", heads, len(attentions[0]))
+    layers = expect_indices("layers", layers, len(attentions))
+    heads = expect_indices("heads", heads, len(attentions[0]))
     kept = [layers[i] for i in layers_that_fit(len(layers), len(heads) * len(tokens) ** 2)]
     title = f"Interactive model view of {len(tokens)} tokens: {len(layers)} layers by {len(heads)} heads"
     words = (
@@ -112,52 +106,3 @@ def _draw_grid(attentions, n_tokens: int, layers: list[int], heads: list[int]):
         "The strongest links stand in the text below."
     )
     return fig, alt
-
-
-def expect_tokens(tokens) -> list[str]:
-    if isinstance(tokens, str) or not all(isinstance(token, str) for token in tokens):
-        raise TypeError("tokens must be a list of strings, as tokenizer.convert_ids_to_tokens gives it")
-    if not len(tokens):
-        raise ValueError("tokens is empty; expected at least one")
-    return list(tokens)
-
-
-def expect_attentions(attentions, n_tokens: int) -> list[torch.Tensor]:
-    """One (heads, tokens, tokens) per layer, copied to the CPU."""
-    if isinstance(attentions, torch.Tensor):
-        attentions = [attentions]
-    if attentions is None or len(attentions) == 0 or any(weights is None for weights in attentions):
-        raise ValueError(f"attentions is empty: {GET_ATTENTIONS}")
-    layers = []
-    for layer, weights in enumerate(attentions):
-        if not isinstance(weights, torch.Tensor):
-            came = f"attentions[{layer}] is a {type(weights).__name__}" if isinstance(attentions, (list, tuple)) else (
-                f"attentions is a {type(attentions).__name__}")  # fmt: skip
-            raise TypeError(f"{came}; expected a torch.Tensor for each layer: {GET_ATTENTIONS}")
-        came = f"attentions[{layer}] has shape {tuple(weights.shape)}"
-        if weights.dim() == 4 and weights.shape[0] != 1:
-            raise ValueError(f"{came}: a batch of {weights.shape[0]}; expected one sentence, such as weights[:1]")
-        weights = weights[0] if weights.dim() == 4 else weights
-        n_heads = layers[0].shape[0] if layers else "heads"
-        if weights.dim() != 3 or weights.shape[1:] != (n_tokens, n_tokens) or n_heads not in ("heads", len(weights)):
-            raise ValueError(f"{came}; expected (1, {n_heads}, {n_tokens}, {n_tokens}) for {n_tokens} tokens")
-        layers.append(weights.detach().to("cpu", copy=True))
-    return layers
-
-
-def expect_index(name: str, number, length: int) -> int:
-    try:
-        number = index(number)
-    except TypeError:
-        raise TypeError(f"{name} must be counted in whole numbers, got {type(number).__name__}: {number!r}") from None
-    if not 0 <= number < length:
-        raise ValueError(f"{name} must lie in 0..{length - 1}, counted from 0; got {number}")
-    return number
-
-
-def _expect_indices(name: str, numbers, length: int) -> list[int]:
-    numbers = range(length) if numbers is None else [numbers] if isinstance(numbers, int) else numbers
-    numbers = [expect_index(name, number, length) for number in numbers]
-    if not numbers:
-        raise ValueError(f"{name} is empty; expected numbers in 0..{length - 1}, or None for all")
-    return numbers

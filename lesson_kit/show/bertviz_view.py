@@ -12,12 +12,12 @@ from pathlib import Path
 from IPython.display import display
 
 from lesson_kit.colours import FRAME, INK, PAPER
+from lesson_kit.notice import waiting
 from lesson_kit.show.figures import Picture, picture
-from lesson_kit.waiting import waiting
 
 MOST_NUMBERS = 85_000  # about 0.5 MB of page besides d3 and jQuery; with more, layers are left out
 HIGHEST = 900  # pixels; a longer view scrolls
-STYLE = f""":root {{ color-scheme: light }} body {{ background: {PAPER}; color: {INK}; margin: 10px }}
+PAGE_CSS = f""":root {{ color-scheme: light }} body {{ background: {PAPER}; color: {INK}; margin: 10px }}
 body, p, pre {{ font: 14px/1.4 Helvetica, Arial, sans-serif }} p {{ margin: 0 0 8px }} pre {{ white-space: pre-wrap }}
 img {{ max-width: 100%; height: auto }} svg {{ overflow: visible }}"""
 SHIM = "window.require = {config() {}}; window.requirejs = (names, run) => run(window.jQuery, window.d3);"
@@ -85,7 +85,7 @@ def offline(html: str, title: str, words: str, style: str = "", front: str = "",
     libraries = [("mpld3", "mpld3/js/d3.v5.min.js"), ("XStatic-jQuery", "xstatic/pkg/jquery/data/jquery.min.js")]
     scripts = [distribution(name).locate_file(path).read_text(encoding="utf-8") for name, path in libraries]
     scripts = "".join(f"<script>{text}</script>" for text in [*scripts, SHIM])
-    head = f'<meta charset="utf-8"><title>{escape(title)}</title><style>{STYLE} {style}</style>{scripts}'
+    head = f'<meta charset="utf-8"><title>{escape(title)}</title><style>{PAGE_CSS} {style}</style>{scripts}'
     body = f"{front}<p>{escape(words)}</p>{before}{name}{data};\n{after}<script>{script}</script>"
     return f'<!doctype html><html lang="en"><head>{head}</head><body>{body}</body></html>'
 

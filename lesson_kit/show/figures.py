@@ -15,7 +15,7 @@ from lesson_kit.colours import GRID, LINES, PAPER
 
 CHINESE_FONTS = ["Noto Sans CJK SC", "WenQuanYi Zen Hei", "PingFang SC", "Microsoft YaHei", "SimHei"]
 INSTALLED_FONTS = {font.name for font in fontManager.ttflist}
-STYLE = {
+RC_PARAMS = {
     "font.family": ["DejaVu Sans", *(font for font in CHINESE_FONTS if font in INSTALLED_FONTS)],
     "figure.facecolor": PAPER,
     "savefig.facecolor": PAPER,
@@ -44,7 +44,7 @@ DPI = 144  # sharp on fine screens; the page is told to show 96 to the inch
 
 def subplots(*args, **kwargs):
     """``plt.subplots`` in the course's style. Returns ``(fig, axes)``; end the cell with ``figure(fig, alt)``."""
-    with plt.rc_context(STYLE):
+    with plt.rc_context(RC_PARAMS):
         return plt.subplots(*args, **{"layout": "constrained"} | kwargs)
 
 
@@ -72,7 +72,7 @@ def picture(fig, alt: str) -> "Picture":
     if not isinstance(alt, str) or len(alt.strip()) < SHORTEST_ALT:
         raise ValueError(f"alt must say in at least {SHORTEST_ALT} characters what the figure shows, got {alt!r}")
     drawn, small = BytesIO(), BytesIO()
-    with warnings.catch_warnings(), plt.rc_context(STYLE):
+    with warnings.catch_warnings(), plt.rc_context(RC_PARAMS):
         warnings.filterwarnings("ignore", message="Glyph .* missing")  # no Chinese font here: boxes, no warning
         fig.savefig(drawn, format="png", dpi=DPI, bbox_inches="tight")
     image = Image.open(drawn).convert("RGB")

@@ -1,12 +1,14 @@
 """Heat maps: the darker, the larger; with numbers while there is room, and always with a text."""
 
 import math
+from dataclasses import dataclass, fields, replace
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.figure import Figure
 
 from lesson_kit.colours import BETWEEN_CELLS, FRAME, INK, MISSING, PAPER, contrast
-from lesson_kit.show.figures import STYLE, figure, subplots
+from lesson_kit.show.figures import RC_PARAMS, figure, subplots
 from lesson_kit.show.numbers import as_floats, as_rows, number
 
 # White to dark blue: lightness falls all the way, so it reads in grey. Grey stands for NaN and infinities.
@@ -14,52 +16,83 @@ COLOUR_MAP = plt.get_cmap("Blues").with_extremes(bad=MISSING)
 MOST_NUMBERS = 100  # in one map
 MOST_NUMBERS_IN_ALL = 200
 MOST_LABELS = 40
-LOOKS, LOOKED_AT = "query (looks)", "key (is looked at)"
 
 
-def heat_map(values, rows, columns, title=None, alt=None, digits=2, row_label=LOOKS, column_label=LOOKED_AT,
-             vmin=None, vmax=None) -> None:  # fmt: skip
+@dataclass(frozen=True, kw_only=True)
+class HeatMapStyle:
+    """The keywords that every function here takes, as ``heat_map`` describes them."""
+
+    alt: str | None = None
+    digits: int = 2
+    row_label: str = "query (looks)"
+    column_label: str = "key (is looked at)"
+    vmin: float | None = None
+    vmax: float | None = None
+
+
+STYLE_NAMES = [field.name for field in fields(HeatMapStyle)]
+
+
+def heat_map(values, rows, columns, title=None, **style) -> None:
     """Displays one matrix as a heat map, with its numbers while they are at most 100.
 
     values: (rows, columns), numbers or booleans; booleans are drawn as "may" and "·".
-    rows, columns: a word for each. alt: the text for whoever cannot see it; by default made from the values.
+    rows, columns: a word for each.
+
+    By keyword:
+    alt: the text for whoever cannot see the picture; by default made from the values.
+    digits: decimals of each number, by default 2.
+    row_label, column_label: what stands at the axes; by default "query (looks)" and "key (is looked at)".
     vmin, vmax: where the colours begin and end; by default at 0 (or the smallest negative value) and the largest.
 
     Raises:
-        TypeError, ValueError: ``values`` is not a matrix of numbers, its names do not fit, or vmin >= vmax.
+        TypeError, ValueError: ``values`` is not a matrix of numbers, its names do not fit, vmin >= vmax, or a keyword
+            is not one of these.
     """
-    heat_maps([values], [title], rows, columns, alt, digits, row_label, column_label, vmin, vmax)
+    heat_maps([values], [title], rows, columns, **style)
 
 
-def heat_maps(matrices, titles, rows, columns, alt=None, digits=2, row_label=LOOKS, column_label=LOOKED_AT,
-              vmin=None, vmax=None) -> None:  # fmt: skip
+def heat_maps(matrices, titles, rows, columns, **style) -> None:
     """Displays matrices of one shape side by side, on one colour scale, with numbers while they are at most 200 in all.
 
-    The rest is as in ``heat_map``.
+    The rest, keywords too, is as in ``heat_map``.
     """
-    figure(*draw_heat_maps(matrices, titles, rows, columns, alt, digits, row_label, column_label, vmin, vmax))
+    figure(*draw_heat_maps(matrices, titles, rows, columns, **style))
 
 
-def draw_heat_maps(matrices, titles, rows, columns, alt=None, digits=2, row_label=LOOKS, column_label=LOOKED_AT,
-                   vmin=None, vmax=None):  # fmt: skip
+def draw_heat_maps(matrices, titles, rows, columns, **style) -> tuple[Figure, str]:
     """The figure that ``heat_maps`` displays, and its alternative text."""
+    style = _expect_style(style)
     if len(matrices) != len(titles) or len(titles) == 0:
         raise ValueError(f"titles must name each matrix: got {len(titles)} titles for {len(matrices)} matrices")
     tables = [as_rows(values, rows, columns) for values in matrices]
     masks = all(isinstance(cell, bool) for table in tables for row in table for cell in row)
     arrays = np.array([as_floats(table) for table in tables])
+    vmin, vmax = _ends(arrays, masks, style)
+    rows, columns = [str(name) for name in rows], [str(name) for name in columns]
+    texts = np.vectorize(lambda x: _word(x, masks, style.digits), otypes=[object])(arrays)
+    alt = style.alt or _describe(arrays, texts, titles, rows, columns, style, "open" if masks else "largest")
+    with plt.rc_context(RC_PARAMS):
+        return _draw(arrays, texts, titles, rows, columns, replace(style, vmin=vmin, vmax=vmax)), alt
+
+
+def _expect_style(keywords: dict) -> HeatMapStyle:
+    for name in keywords:
+        if name not in STYLE_NAMES:
+            known = ", ".join(STYLE_NAMES)
+            raise TypeError(f"got an unknown keyword {name!r}; expected title (of several: titles), {known}")
+    return HeatMapStyle(**keywords)
+
+
+def _ends(arrays, masks: bool, style: HeatMapStyle) -> tuple[float, float]:
+    """Where the colours begin and end: as given, else by the values."""
     finite = np.append(arrays[np.isfinite(arrays)], 0)
     low, high = finite.min(), 1.5 if masks else finite.max()
-    vmin = low if vmin is None else vmin
-    vmax = (high if high > vmin else vmin + 1) if vmax is None else vmax
+    vmin = low if style.vmin is None else style.vmin
+    vmax = (high if high > vmin else vmin + 1) if style.vmax is None else style.vmax
     if not vmin < vmax:
         raise ValueError(f"vmin must be less than vmax, got {vmin} and {vmax}")
-    rows, columns = [str(name) for name in rows], [str(name) for name in columns]
-    texts = np.vectorize(lambda x: _word(x, masks, digits), otypes=[object])(arrays)
-    found = "open" if masks else "largest"
-    alt = alt or _describe(arrays, texts, titles, rows, columns, f"rows: {row_label}, columns: {column_label}", found)
-    with plt.rc_context(STYLE):
-        return _draw(arrays, texts, titles, rows, columns, row_label, column_label, vmin, vmax), alt
+    return vmin, vmax
 
 
 def _word(value: float, is_mask: bool, digits: int) -> str:
@@ -69,7 +102,7 @@ def _word(value: float, is_mask: bool, digits: int) -> str:
     return "0" if value == 0 else number(value, digits)
 
 
-def _draw(arrays, texts, titles, rows, columns, row_label, column_label, vmin, vmax):
+def _draw(arrays, texts, titles, rows, columns, style: HeatMapStyle) -> Figure:
     with_numbers = arrays[0].size <= MOST_NUMBERS and arrays.size <= MOST_NUMBERS_IN_ALL
     height = width = max((4.2 if len(arrays) > 2 else 6) / max(26, len(rows), len(columns)), 0.05)  # of a cell, inches
     if with_numbers:
@@ -86,16 +119,16 @@ def _draw(arrays, texts, titles, rows, columns, row_label, column_label, vmin, v
         if k >= len(arrays):
             ax.axis("off")
             continue
-        image = ax.imshow(arrays[k], COLOUR_MAP, vmin=vmin, vmax=vmax, aspect=height / width)
+        image = ax.imshow(arrays[k], COLOUR_MAP, vmin=style.vmin, vmax=style.vmax, aspect=height / width)
         ax.set_title(titles[k])
         ax.set_xticks([])
         ax.set_yticks([])
         if k + across >= len(arrays):
             ax.set_xticks(range(0, len(columns), every), columns[::every], **text_style, **({} if fits else slanted))
-            ax.set_xlabel(column_label)
+            ax.set_xlabel(style.column_label)
         if k % across == 0:
             ax.set_yticks(range(0, len(rows), every), rows[::every], **text_style)
-            ax.set_ylabel(row_label)
+            ax.set_ylabel(style.row_label)
         ax.grid(False)
         ax.hlines(np.arange(1, len(rows)) - 0.5, -0.5, len(columns) - 0.5, color=BETWEEN_CELLS, linewidth=0.5)
         ax.vlines(np.arange(1, len(columns)) - 0.5, -0.5, len(rows) - 0.5, color=BETWEEN_CELLS, linewidth=0.5)
@@ -117,11 +150,11 @@ def ink(colour) -> str:
     return max(PAPER, INK, key=lambda writing: contrast(writing, colour))
 
 
-def _describe(arrays, texts, titles, rows, columns, axes, what) -> str:
+def _describe(arrays, texts, titles, rows, columns, style: HeatMapStyle, what: str) -> str:
     """What a sighted reader takes from the picture first: what it is, and where its largest values are."""
     few = len(rows) <= 12 and len(arrays) * len(rows) <= 24
     kind = "Heat map" if len(arrays) == 1 else f"{len(arrays)} heat maps"
-    parts = [f"{kind}, {len(rows)} by {len(columns)}; {axes}."]
+    parts = [f"{kind}, {len(rows)} by {len(columns)}; rows: {style.row_label}, columns: {style.column_label}."]
     for array, text, title in zip(arrays, texts, titles, strict=True):
         shown = np.where(np.isfinite(array), array, -np.inf)
         finds = []

@@ -8,14 +8,14 @@ from course_utils.bert import NAME_MAP, Bert
 from course_utils.layers import ACTIVATIONS
 from lesson_kit.colours import FRAME
 from lesson_kit.compare import eager_attention
-from lesson_kit.show.attention_views import GET_ATTENTIONS, expect_index
 from lesson_kit.show.bertviz_view import View, layers_that_fit, left_out, offline, rounded
+from lesson_kit.show.expect import GET_ATTENTIONS, expect_index
 from lesson_kit.show.figures import subplots
 from lesson_kit.show.heatmaps import COLOUR_MAP, ink
 from lesson_kit.show.links import positioned, row_in_words, strongest_links
 from lesson_kit.show.numbers import number
 
-TOLERANCE = 1e-5
+LARGEST_DIFFERENCE = 1e-5  # of a weight: bertviz's BERT against the model
 WORDS, POSITIONS = "embeddings.word_embeddings.weight", "embeddings.position_embeddings.weight"
 DIGITS = {"attn": 3, "queries": 2, "keys": 2}
 NUMBER_LABELS = "document.querySelectorAll('#layer option').forEach((o, i) => {{ o.textContent = {}[i] }})"
@@ -169,10 +169,10 @@ def _expect_agreement(bertviz, attentions) -> None:
     if not attentions or len(attentions) != len(bertviz):
         raise ValueError(f"model gave no attention weights: {GET_ATTENTIONS}")
     apart = max(float((a - b[0].cpu()).abs().max()) for a, b in zip(bertviz, attentions, strict=True))
-    if not apart <= TOLERANCE:
+    if not apart <= LARGEST_DIFFERENCE:
         raise ValueError(
             f"bertviz's BERT with these weights attends otherwise than the model: {apart:.0e} apart, expected at most "
-            f"{TOLERANCE:.0e}. Was the model changed, by hooks for example?"
+            f"{LARGEST_DIFFERENCE:.0e}. Was the model changed, by hooks for example?"
         )
 
 

@@ -35,8 +35,8 @@ def as_rows(values, rows=None, columns=None) -> list[list]:
     if not any(isinstance(row, list) for row in table):
         table = [table]
     if any(not isinstance(row, list) or any(isinstance(cell, list) for cell in row) for row in table):
-        came = f"shape {tuple(values.shape)}" if hasattr(values, "shape") else "lists nested otherwise"
-        raise ValueError(f"values must have one or two axes, (columns,) or (rows, columns); got {came}")
+        got = f"shape {tuple(values.shape)}" if hasattr(values, "shape") else "lists nested otherwise"
+        raise ValueError(f"values must have one or two axes, (columns,) or (rows, columns); got {got}")
     lengths = [len(row) for row in table]
     if min(lengths) != max(lengths) or lengths[0] == 0:
         raise ValueError(f"values must have rows of one length, at least 1; got lengths {lengths}")

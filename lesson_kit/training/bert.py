@@ -1,6 +1,6 @@
 """Trains the course BERT: ``python -m lesson_kit.training.bert``.
 
-About ten minutes on two CPU cores; a GPU is used if there is one. Interrupted, it goes on where it was when called
+About eleven minutes on one CPU core; a GPU is used if there is one. Interrupted, it goes on where it was when called
 again, and ends with the same weights.
 """
 

@@ -1,7 +1,7 @@
 """Trains the course's translator, English to Chinese: ``python -m lesson_kit.training.translator``.
 
-Under three minutes on two CPU cores. Interrupted, it goes on where it was when called again, and ends with the same
-weights.
+Measured: 94 seconds on two idle CPU cores; 566 for the shipped one, on one core of a machine that had other work too.
+Interrupted, it goes on where it was when called again, and ends with the same weights.
 
 Source: Vaswani et al. 2017, section 5: Adam with betas 0.9 and 0.98, warm-up, label smoothing 0.1. Unlike there, the
 learning rate falls in a straight line to 0, and dropout is 0: pairs are drawn anew at each step.
@@ -175,7 +175,7 @@ def train(
         for _, batch in steps:
             batch = batch.to(device)
             # Behind its last character a target is all padding, and no real token sees a later one: it needs no mask.
-            logits = model(batch.source, batch.inputs, batch.source_mask)
+            logits = model(batch.source, batch.inputs, source_mask=batch.source_mask)
             loss, accuracy = loss_and_accuracy(logits, batch, settings.label_smoothing)
             run.record(loss.item(), accuracy.item())
             optimizer.zero_grad()

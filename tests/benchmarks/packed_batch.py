@@ -11,7 +11,7 @@ import measuring
 import torch
 from transformers import BertConfig, BertModel
 
-from course_utils import Bert, encode_packed, pack, padding_mask
+from course_utils import Bert, activate_in_place, encode_packed, pack, padding_mask
 
 SENTENCES, SHORTEST, LONGEST = 32, 8, 128
 SIZES = {
@@ -29,6 +29,7 @@ def measure(rounds: int) -> Iterator[measuring.Row]:
         hf_model = BertModel(BertConfig(**sizes), add_pooling_layer=False).eval()
         hf_model.set_attn_implementation("sdpa")
         ours = Bert.from_huggingface(hf_model, copy=False)
+        activate_in_place(ours)
         candidates = {
             "packed": lambda ours=ours: encode_packed(ours.encoder, *pack(ours.embed(ids), real)).last_hidden_state,
             "transformers, padded, SDPA": lambda hf=hf_model: hf(ids, attention_mask=real.long()).last_hidden_state,

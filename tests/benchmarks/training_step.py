@@ -46,7 +46,7 @@ class TorchTranslator(nn.Module):
         self.register_buffer("positions", ours.positions.clone())
         self.scale = ours.output.in_features**0.5
 
-    def forward(self, source_ids: Tensor, target_ids: Tensor, source_mask: Tensor, target_mask: Tensor) -> Tensor:
+    def forward(self, source_ids: Tensor, target_ids: Tensor, *, target_mask: Tensor, source_mask: Tensor) -> Tensor:
         source = self.source_embedding(source_ids) * self.scale + self.positions[: source_ids.shape[1]]
         target = self.target_embedding(target_ids) * self.scale + self.positions[: target_ids.shape[1]]
         decoded = self.transformer(
@@ -102,16 +102,14 @@ def transformer_losses(size: tuple[int, ...]) -> dict[str, tuple[nn.Module, Call
         max_length=64,
         dropout=0.0,
     ).train()
-    inputs = (
-        torch.randint(0, source_vocab, (batch, source)),
-        torch.randint(0, target_vocab, (batch, target)),
-        padding_mask(lengths(batch, source), source),
-        padding_mask(lengths(batch, target), target),
-    )
-    wanted = torch.randint(0, target_vocab, (batch, target)).masked_fill(~inputs[3], NOT_ASKED).flatten()
+    ids = torch.randint(0, source_vocab, (batch, source)), torch.randint(0, target_vocab, (batch, target))
+    source_mask = padding_mask(lengths(batch, source), source)
+    target_mask = padding_mask(lengths(batch, target), target)
+    masks = {"target_mask": target_mask, "source_mask": source_mask}
+    wanted = torch.randint(0, target_vocab, (batch, target)).masked_fill(~target_mask, NOT_ASKED).flatten()
 
     def loss_of(model: nn.Module) -> Callable[[], Tensor]:
-        return lambda: F.cross_entropy(model(*inputs).flatten(0, 1), wanted)
+        return lambda: F.cross_entropy(model(*ids, **masks).flatten(0, 1), wanted)
 
     models = {
         "ours": ours,

@@ -149,9 +149,14 @@ def test_hints_stay_or_go(lesson):
 
 
 @every_lesson
-def test_no_badge_leads_to_the_solutions(lesson):
+def test_no_link_leads_to_the_solutions(lesson):
     assert "mybinder.org/v2" not in text(student_version(lesson))
-    assert "mybinder.org/v2" in text(student_version(lesson, badges=True))
+    assert "mybinder.org/v2" in text(student_version(lesson, links=True))
+
+
+def test_links_stay_if_asked_for(tmp_path):
+    assert build("--lessons", "03", "--only", "student", "--links", "--output", tmp_path / "class") == 0
+    assert "mybinder.org/v2" in (tmp_path / "class" / "student" / MASKS.path.name).read_text(encoding="utf-8")
 
 
 def test_making_a_version_leaves_the_lesson_as_it_is():
@@ -460,7 +465,7 @@ def empty(notebook):
         (no_title, r"03_masks.ipynb, cell 0: a lesson begins with a title"),
         (no_time, r"03_masks.ipynb, cell 0: a lesson begins with its time"),
         (empty, r"03_masks.ipynb, cell 0: a lesson begins with a title"),
-        (other_heading, r"03_masks.ipynb, cell 38: this heading of an exercise does not have the form"),
+        (other_heading, r"03_masks.ipynb, cell 39: this heading of an exercise does not have the form"),
         (no_check, r"03_masks.ipynb, cell \d+: exercise 3.2 has no check cell"),
         (no_stub, r"03_masks.ipynb, cell \d+: exercise 3.2 has no stub that defines causal_mask"),
         (no_solution, r"03_masks.ipynb, cell \d+: exercise 3.2 has no solution"),

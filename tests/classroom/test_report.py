@@ -1,14 +1,17 @@
 """The report on a class: every verdict on thirty notebooks, what it keeps bad ones from, and what it writes."""
 
 import csv
+import errno
 import html.parser
 import io
 import os
+import re
 import subprocess
 import sys
 import threading
 import time
 from collections import Counter
+from pathlib import Path
 
 import nbformat
 import psutil
@@ -17,6 +20,7 @@ from PIL import Image
 from submissions.make import EXERCISES, filled, make, read
 
 from classroom.__main__ import main
+from classroom._files import CHECKOUT
 from classroom.grading import confinement, report, report_page, summary
 from classroom.grading.process import Cancelled, Grade, Limits, Worker, grade
 from classroom.grading.slicing import moment, needed, parse, statements
@@ -289,6 +293,171 @@ def test_nothing_outside_is_touched_by_libraries_either(worker, way, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["victim"]
     assert victim.stat().st_mode == before and victim.read_bytes() == b"untouched 123456"
     assert summary._hints("softmax", "", found)[1] or found.error_type != "PermissionError"
+
+
+OLDEST = """
+import ctypes, os, struct, sys
+from pathlib import Path
+from classroom.grading import confinement
+
+folder = Path(sys.argv[1])
+readable = folder / "readable"
+libc = ctypes.CDLL(None, use_errno=True)  # as one that was loaded before Python refuses it
+confinement.RIGHTS = {{1: 13}}  # Linux 5.13: no word of emptying files, of devices or of signals
+assert confinement.confine([sys.prefix, sys.base_prefix, *sys.path, readable, readable / "lib"])
+path, column = bytes(readable), confinement.PROCESSORS[os.uname().machine][1]
+
+def call(numbers, *arguments):
+    if numbers[column] is None:
+        raise PermissionError
+    result = libc.syscall(numbers[column], *arguments)
+    if result < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    return result
+
+def for_reading():
+    return os.open(readable, os.O_RDONLY)
+
+try:
+    {line}
+except PermissionError:
+    sys.exit(11)
+except OSError as error:
+    print(error)
+    sys.exit(12)
+"""
+ON_AN_OLD_KERNEL = {
+    "open": "call((2, None), path, os.O_TRUNC)",
+    "openat": "call((257, 56), -100, path, os.O_TRUNC)",
+    "os.open": "os.open(readable, os.O_TRUNC)",
+    "with neither access": "call((257, 56), -100, path, os.O_TRUNC | 3)",
+    "to write": "open(readable, 'w')",
+    "ftruncate": "os.ftruncate(os.open(readable, os.O_RDWR), 0)",
+    "creat": "call((85, None), path, 0o600)",
+    "a handle": "call((304, 265), -100, path, os.O_TRUNC)",
+    "its owner": "import fcntl; fcntl.fcntl(for_reading(), fcntl.F_SETOWN, os.getppid())",
+    "its owners": "call((72, 25), for_reading(), 15, struct.pack('ii', 1, os.getppid()))",
+    "a lease": "import fcntl; fcntl.fcntl(for_reading(), fcntl.F_SETLEASE, fcntl.F_RDLCK)",
+    "its flags": "import fcntl; fcntl.ioctl(for_reading(), 0x40086602, struct.pack('l', 0x80))",
+    "its attributes": "call((463, 463), -100, path, 0, b'user.a', struct.pack('QII', 0, 0, 0), 16)",
+}
+UNKNOWN = {
+    "openat2": "call((437, 437), -100, path, struct.pack('QQQ', os.O_TRUNC, 0, 0), 24)",
+    "clone3": "call((435, 435), bytes(64), 64)",
+}
+HARMLESS = {
+    "nothing": "open(os.devnull, 'w').write('gone')",
+    "a terminal?": "os.isatty(for_reading())",
+    "reading": "readable.read_bytes()",
+    "a copy of it": "import fcntl; fcntl.fcntl(for_reading(), fcntl.F_DUPFD_CLOEXEC, 0)",
+    "a thread": "import threading; thread = threading.Thread(target=int); thread.start(); thread.join()",
+}
+linux_only = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="system calls of Linux")
+
+
+def status_on_an_old_kernel(folder, line: str) -> int:
+    """The exit status of ``line``, with a Landlock as in Linux 5.13: 11 for EPERM or EACCES, 12 for another error."""
+    (folder / "readable").write_text("untouched")
+    script = [sys.executable, "-c", OLDEST.format(line=line), str(folder)]
+    return subprocess.run(script, env=os.environ | {"PYTHONPATH": str(CHECKOUT)}, timeout=60).returncode
+
+
+@linux_only
+@pytest.mark.parametrize("way", ON_AN_OLD_KERNEL)
+def test_an_old_kernel_empties_no_file_and_tells_no_other_process(way, tmp_path):
+    assert status_on_an_old_kernel(tmp_path, ON_AN_OLD_KERNEL[way]) == 11
+    assert (tmp_path / "readable").read_text() == "untouched"
+
+
+@linux_only
+@pytest.mark.parametrize("way", UNKNOWN)
+def test_calls_whose_flags_cannot_be_seen_are_not_there(way, tmp_path):
+    line = f"""try:
+        {UNKNOWN[way]}
+    except OSError as error:
+        sys.exit(error.errno)"""
+    assert status_on_an_old_kernel(tmp_path, line) == errno.ENOSYS
+    assert (tmp_path / "readable").read_text() == "untouched"
+
+
+@linux_only
+@pytest.mark.parametrize("way", HARMLESS)
+def test_what_python_needs_is_not_refused(way, tmp_path):
+    assert status_on_an_old_kernel(tmp_path, HARMLESS[way]) == 0
+
+
+@linux_only
+def test_every_system_call_of_the_table_is_refused(tmp_path):
+    """With arguments that none of them takes, should one get through."""
+    line = """for name, numbers in confinement.REFUSED.items():
+        try:
+            call(numbers, -1, -1, -1, -1, -1) if name not in ("fork", "vfork") else os.fork()
+        except PermissionError:
+            continue
+        sys.exit(f"{name} is not refused")
+    sys.exit(11)"""
+    assert status_on_an_old_kernel(tmp_path, line) == 11
+
+
+def decided(processor: str, number: int, *arguments: int, on: str = "") -> int:
+    """What the filter for ``processor`` decides, worked out as the kernel does: 0, or the number of the error."""
+    steps = confinement._filter(*confinement.PROCESSORS[processor])
+    seen = {0: number, 4: confinement.PROCESSORS[on or processor][0]}
+    seen |= {16 + 8 * place: argument for place, argument in enumerate([*arguments, 0, 0, 0][:3])}
+    place = 0
+    while True:
+        what, if_true, if_not, value = steps[place]
+        place += 1
+        if what == confinement.RETURN:
+            return 0 if value == confinement.ALLOW else value - confinement.REFUSE
+        if what == confinement.LOAD:
+            held = seen[value]
+        elif what == confinement.KEEP_BITS:
+            held &= value
+        else:
+            true = {0x15: held == value, 0x35: held >= value, 0x45: bool(held & value)}[what]
+            place += if_true if true else if_not
+
+
+@pytest.mark.parametrize("processor, column", [("x86_64", 0), ("aarch64", 1)])
+def test_the_filter_of_each_processor(processor, column):
+    def of(numbers, *arguments):
+        return decided(processor, numbers[column], *arguments)
+
+    for numbers in confinement.REFUSED.values():
+        assert numbers[column] is None or of(numbers) == errno.EPERM
+    assert {of(numbers) for numbers in confinement.UNKNOWN.values()} == {errno.ENOSYS}
+    assert of(confinement.CLONE, 0x3D0F00) == 0 and of(confinement.CLONE, 0x1200011) == errno.EPERM
+    for numbers in confinement.OF_OTHERS.values():
+        assert of(numbers, 0) == 0 and of(numbers, 7) == errno.EPERM
+    flags = {0: 0, 0o1: 0, 0o1101: 0, 0o1000: errno.EPERM, 0o2001000: errno.EPERM, 0o1003: errno.EPERM, 3: errno.EPERM}
+    assert {each: of(confinement.OPENAT, 0, 5, each) for each in flags} == flags
+    if column == 0:
+        assert {each: of(confinement.OPEN, 5, each) for each in flags} == flags
+        assert decided(processor, 0x40000000 + 1) == errno.EPERM
+    asked = {1: 0, 3: 0, 8: errno.EPERM, 15: errno.EPERM, 1024: errno.EPERM, 1030: 0}
+    assert {each: of(confinement.FCNTL, 3, each) for each in asked} == asked
+    asked = {0x5401: 0, 0x541B: 0, 0x40086602: errno.EPERM, 0x15401: errno.EPERM, 0x8901: errno.EPERM}
+    assert {each: of(confinement.IOCTL, 3, each) for each in asked} == asked
+    other = next(each for each in confinement.PROCESSORS if each != processor)
+    assert decided(processor, 0, on=other) == errno.EPERM
+
+
+@pytest.mark.parametrize("column, header", [(0, "x86_64-linux-gnu/asm/unistd_64.h"), (1, "asm-generic/unistd.h")])
+def test_the_system_calls_have_the_kernels_numbers(column, header):
+    header = Path("/usr/include", header)
+    if not header.exists():
+        pytest.skip(f"needs {header}, of the package linux-libc-dev")
+    kernels = dict(re.findall(r"^#define __NR(?:3264)?_(\w+)\s+(\d+)", header.read_text(), flags=re.MULTILINE))
+    tables = confinement.REFUSED | confinement.OF_OTHERS | confinement.UNKNOWN | {"clone": confinement.CLONE}
+    tables |= {"open": confinement.OPEN, "openat": confinement.OPENAT}
+    tables |= {"fcntl": confinement.FCNTL, "ioctl": confinement.IOCTL}
+    youngest = max(map(int, kernels.values()))
+    for name, numbers in tables.items():
+        if numbers[column] is None:
+            assert name not in kernels, name
+        elif numbers[column] <= youngest:
+            assert int(kernels[name]) == numbers[column], name
 
 
 def test_a_system_that_cannot_confine_says_so(monkeypatch, capsys):

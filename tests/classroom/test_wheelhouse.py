@@ -182,7 +182,7 @@ def test_a_package_that_has_no_wheel_for_the_class(index, stick, capsys):
 
 
 def test_a_package_that_does_not_exist(index, stick, capsys, monkeypatch):
-    def pip(tool, *arguments):
+    def pip(*arguments):
         return "ERROR: No matching distribution found for drawn==1.0\n"
 
     monkeypatch.setattr(wheelhouse, "_pip", pip)
@@ -197,7 +197,7 @@ def test_a_pip_that_asks_again_for_what_was_built_gets_no_endless_loop(index, st
         return "ERROR: No matching distribution found for drawn==1.0\n"
 
     monkeypatch.setattr(wheelhouse, "_pip", pip)
-    assert collect(stick) == 2 and "pip failed. Its last words: ERROR: No matching" in said(capsys)
+    assert collect(stick) == 2 and "can't be collected: ERROR: No matching" in said(capsys)
 
 
 def test_no_network(index, stick, capsys, monkeypatch):
@@ -215,27 +215,19 @@ def test_no_space(index, stick, capsys, monkeypatch):
     assert "Only 1.0 GB are free in" in said(capsys)
 
 
-def test_no_space_on_the_way(index, stick, capsys, monkeypatch):
+@pytest.mark.parametrize("tool", ["resolve", "_pip"])
+def test_no_space_on_the_way(index, stick, capsys, monkeypatch, tool):
     words = "ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device\n"
-    monkeypatch.setattr(wheelhouse, "_pip", lambda *arguments: words)
+    monkeypatch.setattr(wheelhouse, "resolve", lambda *arguments: "")
+    monkeypatch.setattr(wheelhouse, tool, lambda *arguments: words)
     assert collect(stick) == 2 and "The disk is full" in said(capsys)
 
 
-def test_no_pip(index, stick, capsys, monkeypatch):
-    monkeypatch.setattr(wheelhouse.subprocess, "run", lambda command, **options: subprocess.CompletedProcess(
-        command, 1, stderr="ModuleNotFoundError: No module named 'pip'"))  # fmt: skip
-    assert collect(stick) == 2 and "-m ensurepip" in said(capsys)
-
-
-def test_a_pip_that_reads_conditions_in_another_way_is_not_trusted():
-    code = (
-        "from pip._vendor.packaging.markers import Marker; import pip_elsewhere\n"
-        "Marker.evaluate = lambda self: False\n"
-        "pip_elsewhere.pretend({'os_name': 'nt'})"
-    )
-    folder = Path(wheelhouse.__file__).parent
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=folder)
-    assert result.returncode == 1 and "This pip can't collect for another platform" in result.stderr
+@pytest.mark.parametrize(("tool", "install"), [("pip", "-m ensurepip --upgrade"), ("uv", "-m pip install uv")])
+def test_a_python_without_pip_or_uv(stick, capsys, monkeypatch, tool, install):
+    monkeypatch.setattr(wheelhouse, "find_spec", lambda name: None if name == tool else sys.__spec__)
+    assert collect(stick) == 2 and not stick.exists()
+    assert f"This needs {tool}, which this Python does not have. Type: {sys.executable} {install}\n" in said(capsys)
 
 
 # --- what is asked for -------------------------------------------------------------------------
@@ -250,6 +242,7 @@ def test_all_of_the_tested_set_is_asked_for_and_what_builds_the_course():
 
 def test_pytorch_for_processors_is_looked_for_first(monkeypatch, tmp_path):
     asked = []
+    monkeypatch.setattr(wheelhouse, "resolve", lambda *arguments: "")
     monkeypatch.setattr(wheelhouse, "_pip", lambda *arguments: asked.append(arguments) or "")
     for name in PLATFORMS:
         wheelhouse.collect(["torch==2.13.0", "einops"], tmp_path, PLATFORMS[name], "3.12")

@@ -21,6 +21,7 @@ with install_import_hook("course_utils", "beartype.beartype"):
         MaskedLanguageModel,
         MultiHeadAttention,
         Transformer,
+        activate_in_place,
         attend_within,
         beam_search,
         block_diagonal_mask,
@@ -64,12 +65,14 @@ for need_weights in (False, True):
         Encoder(n_layers=2, **SIZES)(x, mask, need_weights)
     BERT(ids, ids % 2, real, need_weights)
     BERT(ids, attention_mask=real.long(), need_weights=need_weights)
-    DecoderLayer(**SIZES)(x, x[:, :3], causal_mask(5), torch.ones(5, 3).bool(), need_weights)
+    DecoderLayer(**SIZES)(
+        x, x[:, :3], target_mask=causal_mask(5), source_mask=torch.ones(5, 3).bool(), need_weights=need_weights
+    )
     decoder = Decoder(n_layers=2, **SIZES)
     decoder(x, x[:, :3], target_mask=real, source_mask=real[:, :3], need_weights=need_weights)
     model = Transformer(source_vocab_size=9, target_vocab_size=7, n_layers=2, max_length=6, **SIZES)
     target_ids, cache = ids[:, :3] % 7, KeyValueCache(2, 5)
-    model(ids, target_ids, real, real[:, :3])
+    model(ids, target_ids, target_mask=real[:, :3], source_mask=real)
     with torch.no_grad():
         memory = model.encode(ids, real).last_hidden_state
         model.decode(target_ids, memory, target_mask=real[:, :3], source_mask=real, need_weights=need_weights)
@@ -86,7 +89,10 @@ sinusoidal_positions(5, 8)
 LearnedEmbeddings(vocab_size=9, d_model=8, max_length=6)(ids)
 layer_norm(x, torch.ones(8), torch.zeros(8), 1e-5)
 LayerNorm(8)(x[0])
-FeedForward(8, 16)(x)
+ffn = FeedForward(8, 16)
+ffn(x)
+activate_in_place(ffn)
+ffn(x)
 
 try:
     EncoderOutput(x[0], (), None)  # two axes where three are annotated

@@ -223,7 +223,7 @@ def test_bad_rates(options, message):
             TypeError,
             "got RobertaModel$",
         ),
-        (lambda: tiny(is_decoder=True), ValueError, "^hf_model has is_decoder=True; expected an encoder$"),
+        (lambda: tiny(is_decoder=True), ValueError, "^hf_model has is_decoder=True; expected False$"),
         (lambda: tiny(hidden_act="silu"), ValueError, r"hidden_act='silu'; expected one of \['gelu', 'relu'\]"),
     ],
 )

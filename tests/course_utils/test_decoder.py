@@ -63,7 +63,12 @@ def test_a_layer_equals_torchs_under_any_mask(norm_first):
     mask[:, 0] = memory_mask[:, 0] = True  # torch's gives NaN for an empty row
     expected = theirs(x, memory, ~mask, ~memory_mask)
     for need_weights in (False, True):
-        assert_close(ours(x, memory, mask, memory_mask, need_weights)[0], expected, atol=1e-12, rtol=0)
+        assert_close(
+            ours(x, memory, target_mask=mask, source_mask=memory_mask, need_weights=need_weights)[0],
+            expected,
+            atol=1e-12,
+            rtol=0,
+        )
 
 
 @pytest.mark.parametrize("norm_first", [False, True])
@@ -92,7 +97,7 @@ def test_what_a_decoder_returns():
     assert [tuple(weights.shape) for weights in out.cross_attention_weights] == [(2, 2, 5, 4)] * 3
     one_by_one = x
     for layer, state in zip(decoder.layers, out.hidden_states[1:], strict=True):
-        one_by_one = layer(one_by_one, memory, causal_mask(5), need_weights=True)[0]
+        one_by_one = layer(one_by_one, memory, target_mask=causal_mask(5), need_weights=True)[0]
         assert torch.equal(one_by_one, state)
 
 
@@ -256,7 +261,11 @@ X = torch.ones(2, 5, 8)
             ValueError,
             r"source_mask has shape \(2, 4\); expected \(batch, length\), here \(2, 5\)",
         ),
-        (lambda: DecoderLayer(**SMALL)(X, X, torch.ones(5, 4).bool()), ValueError, r"mask has shape \(5, 4\)"),
+        (
+            lambda: DecoderLayer(**SMALL)(X, X, target_mask=torch.ones(5, 4).bool()),
+            ValueError,
+            r"mask has shape \(5, 4\)",
+        ),
         (lambda: DecoderLayer(**SMALL)(X, X[..., :6]), ValueError, r"key has shape \(2, 5, 6\)"),
     ],
 )

@@ -74,7 +74,7 @@ def test_equals_torchs_transformer(dtype, norm_first, n_layers, n_heads, source,
         tgt_key_padding_mask=~target_mask,
         memory_key_padding_mask=~source_mask,
     )
-    scores = ours(source_ids, target_ids, source_mask, target_mask)
+    scores = ours(source_ids, target_ids, target_mask=target_mask, source_mask=source_mask)
     assert scores.shape == (3, target, 7) and scores.dtype == dtype
     assert_close(scores, decoded @ ours.output.weight.T, atol=ACCURACY[dtype], rtol=0)
 
@@ -105,7 +105,7 @@ def test_gradients_of_a_training_step_equal_torchs():
     source_ids, source_mask = batch_of(3, 5, 9)
     target_ids, target_mask = batch_of(3, 6, 7)
     weight = torch.randn(3, 6, 7, dtype=torch.float64)
-    (ours(source_ids, target_ids, source_mask, target_mask) * weight).sum().backward()
+    (ours(source_ids, target_ids, target_mask=target_mask, source_mask=source_mask) * weight).sum().backward()
     with torch.no_grad():
         x, y = (
             ours.embed("ids", ids, table)
@@ -166,7 +166,7 @@ def test_padding_changes_nothing(norm_first):
     longer_source = torch.cat([source_ids, torch.randint(0, 9, (2, 3))], dim=1)
     longer_target = torch.cat([target_ids, torch.randint(0, 7, (2, 2))], dim=1)
     source_mask, target_mask = torch.arange(7).expand(2, 7) < 4, torch.arange(7).expand(2, 7) < 5
-    padded = model(longer_source, longer_target, source_mask, target_mask)[:, :5]
+    padded = model(longer_source, longer_target, target_mask=target_mask, source_mask=source_mask)[:, :5]
     assert_close(padded, expected, atol=1e-12, rtol=0)
     assert (model(longer_source, longer_target)[:, :5] - expected).abs().max() > 1e-3
 
@@ -213,7 +213,7 @@ def log_probabilities(model, source_ids, source_mask, targets):
     """log P(target | source) of each row, from the model's own forward pass: each token up to the first EOS."""
     shifted = torch.cat([torch.full_like(targets[:, :1], BOS), targets[:, :-1]], dim=1)
     with torch.no_grad():
-        scores = model(source_ids, shifted, source_mask).log_softmax(-1)
+        scores = model(source_ids, shifted, source_mask=source_mask).log_softmax(-1)
     chosen = scores.gather(-1, targets[..., None])[..., 0]
     before_the_end = ((targets == EOS).cumsum(-1) - (targets == EOS).long()) == 0
     return (chosen * before_the_end).sum(-1), before_the_end.sum(-1).double()
@@ -462,7 +462,7 @@ def test_a_source_of_padding_only_gives_no_nan(search, need_weights):
     source_ids = torch.randint(0, 9, (2, 2))
     out = search(model, source_ids, **ENDS, max_length=5, source_mask=source_mask, need_weights=need_weights)
     assert torch.isfinite(out.log_probability).all()
-    scores = model.train()(source_ids, torch.randint(0, 7, (2, 3)), source_mask)
+    scores = model.train()(source_ids, torch.randint(0, 7, (2, 3)), source_mask=source_mask)
     scores.sum().backward()
     assert torch.isfinite(scores).all() and all(torch.isfinite(p.grad).all() for p in model.parameters())
 
@@ -485,6 +485,7 @@ MEMORY = torch.ones(2, 4, 16)
         (lambda: Transformer(source_vocab_size=9, d_model=10, n_heads=4), ValueError, "multiple of n_heads"),
         (lambda: Transformer(source_vocab_size=9, dropout=1.0), ValueError, r"dropout must lie in \[0, 1\), got 1.0"),
         (lambda: Transformer(9), TypeError, "positional argument"),
+        (lambda: MODEL(SOURCE, TARGET, TARGET.bool()), TypeError, "positional argument"),
         (lambda: MODEL.encode(SOURCE[:, :0]), ValueError, r"source_ids has shape \(2, 0\); .* nothing empty"),
         (lambda: MODEL.encode(SOURCE[0]), ValueError, r"source_ids has shape \(4,\); expected \(batch, length\)"),
         (lambda: MODEL.encode(SOURCE + 8), ValueError, r"source_ids must lie in 0..8, got values from 9 to 9"),
@@ -497,7 +498,7 @@ MEMORY = torch.ones(2, 4, 16)
         (lambda: MODEL(SOURCE, TARGET - 2), ValueError, "target_ids must lie in 0..6, got values from -1 to -1"),
         (lambda: MODEL(SOURCE, TARGET.repeat(1, 5)), ValueError, "target_ids is 15 tokens long; expected at most 12"),
         (lambda: MODEL(SOURCE, TARGET[:1]), ValueError, "memory has a batch of 2, x one of 1; expected the same"),
-        (lambda: MODEL(SOURCE, TARGET, None, SOURCE.bool()), ValueError, r"target_mask has shape \(2, 4\)"),
+        (lambda: MODEL(SOURCE, TARGET, target_mask=SOURCE.bool()), ValueError, r"target_mask has shape \(2, 4\)"),
         (lambda: MODEL.decode(TARGET, MEMORY[..., :8]), ValueError, r"memory has shape \(2, 4, 8\); .*d_model=16"),
         (lambda: MODEL.decode(TARGET, MEMORY, source_mask=TARGET.bool()), ValueError, r"source_mask has shape \(2, 3"),
         (lambda: MODEL.decode(TARGET, MEMORY, SOURCE.bool()), TypeError, "positional argument"),

@@ -1,6 +1,7 @@
 """Matrices, figures and heat maps, without a browser."""
 
 import base64
+import inspect
 import io
 import math
 import re
@@ -243,7 +244,7 @@ def test_lines_differ_in_more_than_colour_and_the_style_stays_inside():
     assert fig.get_facecolor() == ax.get_facecolor() == (1, 1, 1, 1)
     fig.canvas.draw()
     plt.close(fig)
-    assert all(plt.rcParams[name] == mpl.rcParamsOrig[name] for name in figures.STYLE)
+    assert all(plt.rcParams[name] == mpl.rcParamsOrig[name] for name in figures.RC_PARAMS)
 
 
 # Heat maps
@@ -389,6 +390,17 @@ def test_pictures_are_small(pictures):
     assert all(len(picture.png) < 60_000 for picture in pictures)
 
 
+def test_heat_map_describes_each_of_its_keywords(drawn):
+    described = inspect.cleandoc(show.heat_map.__doc__).partition("By keyword:")[2].partition("Raises:")[0]
+    names = re.findall(r"^([a-z_, ]+):", described, re.MULTILINE)
+    assert ", ".join(names).split(", ") == heatmaps.STYLE_NAMES
+    show.heat_map(WEIGHTS, WORDS, WORDS, digits=1, row_label="from", column_label="to", vmin=-2, vmax=2)
+    ((fig, alt),) = drawn
+    (ax,) = fig.axes
+    assert (ax.get_ylabel(), ax.get_xlabel(), ax.images[0].get_clim()) == ("from", "to", (-2, 2))
+    assert "rows: from, columns: to." in alt and cell_texts(fig)[0][:3] == ["0.9", "0.1", "0"]
+
+
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
@@ -400,6 +412,8 @@ def test_pictures_are_small(pictures):
         (lambda: show.heat_map(WEIGHTS, WORDS, WORDS, alt="short"), ValueError, "alt must say"),
         (lambda: show.heat_maps([WEIGHTS], ["a", "b"], WORDS, WORDS), ValueError, "got 2 titles for 1 matrices"),
         (lambda: show.heat_maps([], [], WORDS, WORDS), ValueError, "titles must name each matrix"),
+        (lambda: show.heat_map(WEIGHTS, WORDS, WORDS, hue=1), TypeError, "unknown keyword 'hue'; .*: titles.*, vmax"),
+        (lambda: show.heat_maps([WEIGHTS], ["a"], WORDS, WORDS, title=""), TypeError, "keyword 'title'; .*, vmax"),
     ],
 )
 def test_heat_map_errors(call, error, message, pictures):
@@ -423,7 +437,7 @@ def test_reference_modules_need_no_pictures_and_show_no_bertviz():
 def test_in_a_notebook_each_figure_comes_once_with_its_text(monkeypatch):
     monkeypatch.setenv("COURSE_INTERACTIVE", "1")
     cells = [
-        "import torch\nfrom course_utils import show",
+        "import torch\nfrom lesson_kit import show",
         "show.heat_map([[0.25, 0.75]], ['the'], ['sky', '蓝'])",
         "fig, ax = show.subplots()\nax.plot([1, 2])\nshow.figure(fig, 'A straight line that rises from one to two.')",
         "show.head_view(torch.full((1, 2, 2, 2), 0.5), ['the', 'sky'])",

@@ -111,8 +111,8 @@ def test_target_padding_needs_no_mask(vocabulary):
     model = tiny_model(vocabulary).eval()
     batch = training.make_batch(list(generate_pairs(8, seed=3)), *vocabulary)
     with torch.no_grad():
-        without = model(batch.source, batch.inputs, batch.source_mask)
-        with_mask = model(batch.source, batch.inputs, batch.source_mask, batch.target_mask)
+        without = model(batch.source, batch.inputs, source_mask=batch.source_mask)
+        with_mask = model(batch.source, batch.inputs, target_mask=batch.target_mask, source_mask=batch.source_mask)
     assert_close(without[batch.target_mask], with_mask[batch.target_mask], atol=1e-5, rtol=0)
 
 
@@ -291,7 +291,7 @@ def test_a_broken_model_trains_and_decodes(vocabulary):
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
     losses = []
     for batch in training.batches(training.TranslatorSettings(**TINY | {"steps": 20}), *vocabulary):
-        loss, _ = training.loss_and_accuracy(model(batch.source, batch.inputs, batch.source_mask), batch)
+        loss, _ = training.loss_and_accuracy(model(batch.source, batch.inputs, source_mask=batch.source_mask), batch)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()

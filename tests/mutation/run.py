@@ -3,7 +3,7 @@
     python tests/mutation/run.py                        all mutants, from nothing
     python tests/mutation/run.py 'course_utils.masks*'  only these, again; the others keep their result
 
-Ends with an error if fewer than 95 of 100 mutants were killed.
+Ends with an error if fewer than 97 of 100 mutants were killed.
 """
 
 import json
@@ -15,14 +15,15 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent.parent
 MUTMUT = str(Path(sys.executable).with_name("mutmut"))
-ENOUGH = 0.95
+ENOUGH = 0.97
 KILLED, OUT_OF_TIME, SURVIVED = (1, 3), (24, -24, 36, 152), 0  # exit codes of a mutant's tests
 
 
 def outcomes() -> dict[str, dict[str, int | None]]:
     """The exit code of each mutant's tests, by module."""
     files = sorted((ROOT / "mutants" / "course_utils").glob("*.py.meta"))
-    return {file.name.removesuffix(".py.meta"): json.loads(file.read_text())["exit_code_by_key"] for file in files}
+    found = {file.name.removesuffix(".py.meta"): json.loads(file.read_text())["exit_code_by_key"] for file in files}
+    return {module: codes for module, codes in found.items() if codes}  # __init__ has nothing to change
 
 
 def report() -> float:
@@ -35,7 +36,7 @@ def report() -> float:
         survived = sum(code == SURVIVED for code in codes.values())
         row = [len(codes), killed, timeouts, survived, len(codes) - killed - survived]
         total = [a + b for a, b in zip(total, row, strict=True)]
-        alive += [name for name, code in codes.items() if code not in KILLED + OUT_OF_TIME]
+        alive += [name for name, code in codes.items() if code not in (*KILLED, *OUT_OF_TIME, None)]  # None: not asked
         print_row(module, row)
     print_row("all", total)
     for name in alive:

@@ -113,7 +113,7 @@ def _character_accuracy(translator: Translator, pairs: Sequence[Pair]) -> float:
     for start in range(0, len(pairs), BATCH):
         batch = make_batch(list(pairs[start : start + BATCH]), translator.english, translator.chinese)
         with torch.no_grad():
-            logits = translator.model(batch.source, batch.inputs, batch.source_mask)
+            logits = translator.model(batch.source, batch.inputs, source_mask=batch.source_mask)
         count = int(batch.target_mask.sum())
         right += loss_and_accuracy(logits, batch)[1].item() * count
         asked += count

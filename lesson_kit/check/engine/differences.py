@@ -1,4 +1,4 @@
-"""Comparing what came back with what was wanted, and saying in words what the first difference is."""
+"""Comparing what was returned with what was wanted, and saying in words what the first difference is."""
 
 import math
 import numbers

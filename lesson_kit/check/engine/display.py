@@ -8,7 +8,7 @@ from typing import Any
 from lesson_kit.colours import NOT_ATTEMPTED, NOT_YET_RIGHT, PASSED
 
 # The words beside the bar say the same.
-BARS = {
+OPENING_BARS = {
     "passed": f"solid {PASSED}",
     "not attempted yet": f"dotted {NOT_ATTEMPTED}",
     "not yet right": f"dashed {NOT_YET_RIGHT}",
@@ -16,12 +16,12 @@ BARS = {
 
 
 def as_html(text: str = "", opening: str | None = None, table: Any = None, body: str = "") -> str:
-    """``text`` in paragraphs. ``opening``: the key of ``BARS`` that the first line says.
+    """``text`` in paragraphs. ``opening``: the key of ``OPENING_BARS`` that the first line says.
 
     Below them come ``table`` and ``body``, which is HTML already.
     """
     shown = as_paragraphs(text) + ("" if table is None else table._repr_html_()) + body
-    bar = f"border-left: 0.4em {BARS[opening]}; " if opening else ""
+    bar = f"border-left: 0.4em {OPENING_BARS[opening]}; " if opening else ""
     return f'<div role="status" style="{bar}padding: 0.2em 1em; max-width: 50em">{shown}</div>'
 
 

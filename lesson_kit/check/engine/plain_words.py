@@ -114,7 +114,7 @@ READINGS: list[tuple[str, str | Callable[..., str]]] = [
     ),
     (
         r"not implemented for '(Long|Int|Bool)'|could not infer output dtype.*Got: (Long|Int|Bool)",
-        "Whole numbers or yes and no came where this needs numbers with a point.",
+        "This needs numbers with a point and got whole numbers or yes and no.",
     ),
     (r"shape '\[(.*)\]' is invalid for input of size (\d+)", _new_shape),
     (r"view size is not compatible", MEMORY),

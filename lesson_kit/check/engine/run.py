@@ -60,7 +60,7 @@ def try_out(function: Callable, args: tuple) -> Run:
     with alone() as printed:
         try:
             r = in_time(lambda: run(cleaned(function), args))
-        except TimeUp as late:  # it came between the function and the end of ``run``
+        except TimeUp as late:  # raised after the function and before the end of ``run``
             r = Run(error=late)
     if stopped_by_the_learner(r.error):
         raise r.error

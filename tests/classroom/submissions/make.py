@@ -22,8 +22,8 @@ EXERCISES = {
     "03": ["padding_mask", "causal_mask", "masked_softmax"],
 }
 PASSED, UNTOUCHED, MISSING = "passed", "not attempted", "not there"
-TIME, MEMORY, ENDED = "stopped: time", "stopped: memory", "stopped: ended Python"
-REFUSED = "raised PermissionError"
+TIME, MEMORY, EXITED = "stopped: time", "stopped: memory", "stopped: ended Python"
+NOT_ALLOWED = "raised PermissionError"
 
 
 @dataclass
@@ -223,26 +223,26 @@ def _endless_and_greedy(add: Callable) -> None:
 def _out_of_bounds(add: Callable, outside: Path) -> None:
     answers = softmax("import os", "os._exit(0)")
     answers["attend"] = "def attend(weights, value):\n    import sys\n    sys.exit()"
-    add("rosa/01.ipynb", text(filled("01", answers)), "rosa", "01", PASSED, ENDED, "raised SystemExit")
+    add("rosa/01.ipynb", text(filled("01", answers)), "rosa", "01", PASSED, EXITED, "raised SystemExit")
     answers = softmax("import os", "os.kill(os.getpid(), 9)")
     answers["dot_product_scores"] = (
         "def dot_product_scores(query, key):\n    import os\n    while True:\n        os.fork()"
     )
     answers["attend"] = "def attend(weights, value):\n    import subprocess\n    subprocess.run(['sleep', '1000'])"
-    add("sven/01.ipynb", text(filled("01", answers)), "sven", "01", REFUSED, REFUSED, REFUSED)
+    add("sven/01.ipynb", text(filled("01", answers)), "sven", "01", NOT_ALLOWED, NOT_ALLOWED, NOT_ALLOWED)
     answers = softmax("import socket", "socket.create_connection(('192.0.2.1', 80), timeout=1)")
     answers["dot_product_scores"] = (
         "def dot_product_scores(query, key):\n    import socket\n    socket.gethostbyname('example.org')"
     )
     answers["attend"] = f"def attend(weights, value):\n    import shutil\n    shutil.rmtree({str(outside.parent)!r})"
-    add("tom/01.ipynb", text(filled("01", answers)), "tom", "01", REFUSED, REFUSED, REFUSED)
+    add("tom/01.ipynb", text(filled("01", answers)), "tom", "01", NOT_ALLOWED, NOT_ALLOWED, NOT_ALLOWED)
     answers = softmax("return softmax(scores)")
     answers["dot_product_scores"] = "def dot_product_scores(query, key):\n    return input('scores? ')"
     answers["attend"] = f"def attend(weights, value):\n    open({str(outside)!r}, 'w').write('!')"
-    verdicts = ["raised EOFError", "raised RecursionError", REFUSED]
+    verdicts = ["raised EOFError", "raised RecursionError", NOT_ALLOWED]
     add("uma/01.ipynb", text(filled("01", answers)), "uma", "01", *verdicts)
     answers = softmax("import sys", "sys.setrecursionlimit(10**9)", "return softmax(scores)")
-    verdicts = [PASSED, (TIME, MEMORY, ENDED, "raised RecursionError"), PASSED]
+    verdicts = [PASSED, (TIME, MEMORY, EXITED, "raised RecursionError"), PASSED]
     add("vito/01.ipynb", text(filled("01", answers)), "vito", "01", *verdicts)
 
 

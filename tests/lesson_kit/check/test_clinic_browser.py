@@ -56,7 +56,7 @@ def test_a_story_leads_to_its_patient(open_story):
     link.wait_for(timeout=60_000)
     assert f"choose {patient.split(':')[0]} in the list there" in page.locator(".jp-OutputArea").last.inner_text()
     link.click()
-    page.get_by_role("heading", name="15 · The bug clinic").wait_for(timeout=60_000)
+    page.get_by_role("heading", name="19 · The bug clinic").wait_for(timeout=60_000)
     entry = page.get_by_role("link", name=patient.removeprefix("Patient "), exact=True)
     entry.wait_for(timeout=60_000)
     page.wait_for_timeout(5000)

@@ -10,7 +10,7 @@ import torch
 import yaml
 from transformers import BertConfig, BertModel
 
-from lesson_kit import data, examples, hub, load_bert, pretrained, published, show
+from lesson_kit import data, examples, hub, load_bert, pretrained, published_figures, show
 from lesson_kit.languages.english import generate
 from lesson_kit.measures import relations
 
@@ -36,7 +36,7 @@ def lookalike(tmp_path_factory):
 @pytest.fixture
 def base(lookalike, monkeypatch):
     monkeypatch.setattr(hub, "in_cache", lambda repository: lookalike)
-    return published.bert_base()
+    return published_figures.bert_base_or_none()
 
 
 def the_cell(lesson, text):
@@ -48,7 +48,7 @@ def box(lesson, **names):
     """Runs a lesson's box; returns what it displayed."""
     shown = []
     names |= {"examples": examples, "show": show, "torch": torch, "display": shown.append}
-    exec(the_cell(lesson, "base = bert_base()"), names)
+    exec(the_cell(lesson, "base = bert_base_or_none()"), names)
     return shown
 
 
@@ -156,7 +156,7 @@ def test_the_weekly_workflow_requires_the_boxes_of_all_three_lessons():
     assert workflow[True]["schedule"]  # YAML reads "on" as true
     run = " ".join(step.get("run", "") for step in job["steps"])
     notebooks = (ROOT / "notebooks").glob("*.ipynb")
-    with_boxes = {path.name for path in notebooks if "bert_base()" in path.read_text("utf-8")}
+    with_boxes = {path.name for path in notebooks if "bert_base_or_none()" in path.read_text("utf-8")}
     assert with_boxes == {f"{name}.ipynb" for name in LESSONS.values()}
     assert all(f"notebooks/{name}" in run for name in with_boxes)
 
@@ -166,16 +166,16 @@ def test_the_weekly_workflow_requires_the_boxes_of_all_three_lessons():
 )
 def test_a_value_fits_if_it_rounds_to_what_was_printed(value, fits):
     if fits:
-        table = published.beside([["0.95"]], [[value]], ["last"], ["vault"], "Cosine")
+        table = published_figures.beside([["0.95"]], [[value]], ["last"], ["vault"], "Cosine")
         assert table.cells[0] == ["0.95"] and table.rows == ["last, published", "last, here"]
     else:
         with pytest.raises(AssertionError, match="last, vault: published 0.95, here .*"):
-            published.beside([["0.95"]], [[value]], ["last"], ["vault"], "Cosine")
+            published_figures.beside([["0.95"]], [[value]], ["last"], ["vault"], "Cosine")
 
 
 def test_tables_of_different_shapes_are_not_compared():
     with pytest.raises(ValueError, match=r"printed has rows of \[2\], measured of \[1\]"):
-        published.beside([["0.95", "0.70"]], [[0.95]], ["last"], ["vault", "river"], "Cosine")
+        published_figures.beside([["0.95", "0.70"]], [[0.95]], ["last"], ["vault", "river"], "Cosine")
 
 
 def test_the_published_figures_have_the_digits_that_were_printed():

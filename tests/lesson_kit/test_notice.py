@@ -4,9 +4,9 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from lesson_kit.waiting import waiting
+from lesson_kit.notice import waiting
 
-SET_UP = "import time\nfrom lesson_kit import show\nfrom lesson_kit.waiting import waiting"
+SET_UP = "import time\nfrom lesson_kit import show\nfrom lesson_kit.notice import waiting"
 WAIT = 'with waiting("Loading …") as notice:\n    notice.add("5 MB")'
 
 

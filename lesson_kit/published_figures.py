@@ -11,7 +11,7 @@ from lesson_kit.show.matrices import Matrix, matrix
 ROUNDING = 0.6  # of the last printed digit: half a unit, and a little for another machine's arithmetic
 
 
-def bert_base() -> pretrained.PretrainedBert | None:
+def bert_base_or_none() -> pretrained.PretrainedBert | None:
     """bert-base-uncased, or None and one printed sentence if it can't be had.
 
     Raises:
