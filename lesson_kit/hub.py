@@ -8,7 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, wait
 from pathlib import Path
 
-from lesson_kit._models import NEEDED_FILES, WANTED_FILES
+from lesson_kit._models import NEEDED_FILES, REVISIONS, WANTED_FILES
 
 ANSWER_PATIENCE = 5  # seconds until the hub's first answer
 PROGRESS_PATIENCE = 60  # seconds in which a download may bring nothing new; it is written in pieces of 10 MB
@@ -16,7 +16,7 @@ LOOK = 0.5  # seconds between two looks at a download
 
 
 def folder_of(repository: str, say: Callable[[str], None]) -> Path:
-    """The folder with the model's files: in the hub's cache on this machine, else downloaded to there.
+    """The folder with the files of the model's commit in ``REVISIONS``: in the hub's cache here, else downloaded there.
 
     ``say`` is told how far a download is. Whatever asks the network runs in a thread that is left behind when
     patience is at its end: a name server that is cut off, or a server that dribbles, can't be interrupted.
@@ -42,7 +42,7 @@ def in_cache(repository: str) -> Path | None:
     """The folder in the hub's cache, if all that is needed is there. Looks at the disk only."""
     from huggingface_hub import try_to_load_from_cache
 
-    found = [try_to_load_from_cache(repository, file) for file in NEEDED_FILES]
+    found = [try_to_load_from_cache(repository, file, revision=REVISIONS[repository]) for file in NEEDED_FILES]
     return Path(found[0]).parent if all(isinstance(file, str) for file in found) else None
 
 
@@ -63,7 +63,7 @@ def _ask(repository: str) -> bool:
     """Asks for one small header. Is it the hub that answers? A login page in its place answers too."""
     import huggingface_hub
 
-    url = huggingface_hub.hf_hub_url(repository, "config.json")
+    url = huggingface_hub.hf_hub_url(repository, "config.json", revision=REVISIONS[repository])
     return huggingface_hub.get_hf_file_metadata(url, timeout=ANSWER_PATIENCE).commit_hash is not None
 
 
@@ -84,7 +84,7 @@ def _download(repository: str) -> None:
     utils.disable_progress_bars()  # ``say`` tells how far it is
     utils.logging.set_verbosity_error()  # "Trying to resume" would go on after the lesson has
     for file in WANTED_FILES:
-        huggingface_hub.hf_hub_download(repository, file)
+        huggingface_hub.hf_hub_download(repository, file, revision=REVISIONS[repository])
 
 
 def _watch(download: Future, repository: str, say: Callable[[str], None]) -> None:

@@ -20,9 +20,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 if __package__:
-    from lesson_kit._models import BERT_BASE, COURSE_BERT, HUB_NAMES, MINILM, MINILM_DISTRIBUTION, NEEDED_FILES
+    from lesson_kit._models import (
+        BERT_BASE,
+        COURSE_BERT,
+        HUB_NAMES,
+        MINILM,
+        MINILM_DISTRIBUTION,
+        NEEDED_FILES,
+        REVISIONS,
+    )
 else:  # run as a file: beside it lies the other
-    from _models import BERT_BASE, COURSE_BERT, HUB_NAMES, MINILM, MINILM_DISTRIBUTION, NEEDED_FILES
+    from _models import BERT_BASE, COURSE_BERT, HUB_NAMES, MINILM, MINILM_DISTRIBUTION, NEEDED_FILES, REVISIONS
 
 COURSE = Path(__file__).resolve().parent.parent  # the checkout; site-packages where a wheel was installed
 WINDOWS = os.name == "nt"
@@ -370,8 +378,9 @@ def _state(name: str) -> str:
     place = _in_cache(name)
     if not place.exists():
         return "nothing"
-    reference = place / "refs" / "main"
-    snapshot = place / "snapshots" / reference.read_text().strip() if reference.exists() else place / "snapshots"
+    revision = REVISIONS[HUB_NAMES[name]]  # a commit, or a branch, whose commit then stands in a file
+    branch = place / "refs" / revision
+    snapshot = place / "snapshots" / (branch.read_text().strip() if branch.exists() else revision)
     there = [(snapshot / file).exists() for file in NEEDED_FILES]
     if not all(there[:2]):  # load_bert asks for these two, and then fetches what is missing
         return "half" if any((place / "blobs").glob("*.incomplete")) else "nothing"

@@ -10,10 +10,11 @@ import pytest
 from huggingface_hub import constants
 
 from lesson_kit import hub, load_bert
+from lesson_kit._models import REVISIONS
 from lesson_kit.data import data_path
 
-COMMIT = "1" * 40
 REPOSITORY = "google-bert/bert-base-uncased"
+COMMIT = REVISIONS[REPOSITORY]
 
 
 class Hub(BaseHTTPRequestHandler):
@@ -103,6 +104,7 @@ def test_a_hub_that_is_well(server, capsys):
     loaded = load_bert("bert-base-uncased")
     assert loaded.name == "bert-base-uncased" and loaded.hf_model.config.hidden_size == 128
     assert said(capsys) == ""
+    assert len(COMMIT) == 40 and all(f"/resolve/{COMMIT}/" in path for path in server.asked if "/resolve/" in path)
     fetched = {path.rsplit("/", 1)[1] for path in server.asked if path.startswith("GET") and "/resolve/" in path}
     assert fetched == {"config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json", "vocab.txt"}
 
@@ -164,7 +166,7 @@ def test_a_hub_that_may_not_be_asked(server, monkeypatch, capsys):
 
 
 def test_half_a_model_in_the_cache_is_completed(server):
-    huggingface_hub.hf_hub_download(REPOSITORY, "config.json")
-    huggingface_hub.hf_hub_download(REPOSITORY, "model.safetensors")
+    huggingface_hub.hf_hub_download(REPOSITORY, "config.json", revision=COMMIT)
+    huggingface_hub.hf_hub_download(REPOSITORY, "model.safetensors", revision=COMMIT)
     assert hub.in_cache(REPOSITORY) is None
     assert load_bert("bert-base-uncased").name == "bert-base-uncased"

@@ -360,13 +360,13 @@ def test_a_progress_file_that_cant_be_written(monkeypatch, read_only, tmp_path):
 def download(cache: Path, *, files=("config.json", "tokenizer.json"), weights: bytes = b"", incomplete=False) -> Path:
     """bert-base-uncased in the hub's cache, as huggingface_hub lays it out."""
     place = cache / "models--google-bert--bert-base-uncased"
-    for folder in ("blobs", "refs", "snapshots/abc"):
-        (place / folder).mkdir(parents=True)
-    (place / "refs" / "main").write_text("abc")
+    snapshot = place / "snapshots" / ready.REVISIONS["google-bert/bert-base-uncased"]
+    for folder in (place / "blobs", snapshot):
+        folder.mkdir(parents=True)
     for file in files:
-        (place / "snapshots" / "abc" / file).write_text("{}")
+        (snapshot / file).write_text("{}")
     if weights:
-        (place / "snapshots" / "abc" / "model.safetensors").write_bytes(weights)
+        (snapshot / "model.safetensors").write_bytes(weights)
     if incomplete:
         (place / "blobs" / "0123.incomplete").write_bytes(b"begun")
     return place
@@ -389,10 +389,22 @@ def test_the_hubs_cache_is_where_the_library_has_it(an_empty_cache):
     import huggingface_hub
 
     download(an_empty_cache, weights=safetensors())
+    repository = ready.HUB_NAMES["bert-base-uncased"]
     found = huggingface_hub.try_to_load_from_cache(
-        ready.HUB_NAMES["bert-base-uncased"], "model.safetensors", cache_dir=an_empty_cache
+        repository, "model.safetensors", cache_dir=an_empty_cache, revision=ready.REVISIONS[repository]
     )
     assert Path(found).is_relative_to(ready._in_cache("bert-base-uncased")), "our layout is the library's"
+
+
+def test_a_model_of_no_fixed_commit_is_looked_up_by_its_branch(an_empty_cache):
+    place = an_empty_cache / "models--sentence-transformers--all-MiniLM-L6-v2"
+    for folder in ("refs", "snapshots/abc"):
+        (place / folder).mkdir(parents=True)
+    (place / "refs" / "main").write_text("abc")
+    for file in ("config.json", "tokenizer.json"):
+        (place / "snapshots" / "abc" / file).write_text("{}")
+    (place / "snapshots" / "abc" / "model.safetensors").write_bytes(safetensors())
+    assert ready._state("all-MiniLM-L6-v2") == "whole"
 
 
 def test_a_whole_download_is_whole(bert_base, an_empty_cache):

@@ -145,6 +145,14 @@ def test_room_is_tried_for_all_that_will_be_written(tmp_path, monkeypatch):
     assert files(tmp_path / "new" / "folder") == []
 
 
+@pytest.mark.parametrize("size", [0, 1000, 2**20, 2**21 + 5])
+def test_the_trial_is_as_large_as_it_says(tmp_path, monkeypatch, size):
+    sizes, unlink = [], Path.unlink
+    monkeypatch.setattr(Path, "unlink", lambda path, **options: sizes.append(path.stat().st_size) or unlink(path))
+    checkpoint.try_to_write(tmp_path, size)
+    assert sizes == [size] and files(tmp_path) == []
+
+
 def test_a_disk_that_fills_up_leaves_the_old_checkpoint(tmp_path, monkeypatch):
     train(tmp_path, stop_at=2)
     before = (tmp_path / "checkpoint.safetensors").read_bytes()
