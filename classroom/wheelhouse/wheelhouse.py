@@ -66,7 +66,8 @@ def run(arguments: argparse.Namespace) -> None:
     """Collects wheels and course, and says what it got. What a first try has brought is not fetched again.
 
     Raises:
-        ClassroomError: a Python that is too old, no pip or uv, no network, no space, or a package without a wheel for the platform.
+        ClassroomError: a Python that is too old, no pip or uv, no network, no space, or a package without a wheel for
+            the platform.
         OSError: the folder can't be written.
     """
     python = arguments.python or "{}.{}".format(*sys.version_info)

@@ -136,6 +136,62 @@ def test_conditions_are_read_for_the_class_not_for_this_machine(index, stick, mo
     assert "  - Windows (x86-64), Python 3.12\n" in text and "  - macOS (Apple silicon), Python 3.13\n" in text
 
 
+@pytest.mark.parametrize(
+    ("platform", "true"),
+    {
+        "linux": {"posix", "linux", "Linux", "x86_64"},
+        "windows": {"nt", "win32", "Windows", "AMD64"},
+        "macos-arm": {"posix", "darwin", "Darwin", "arm64"},
+        "macos-intel": {"posix", "darwin", "Darwin", "x86_64"},
+    }.items(),
+)
+def test_every_condition_is_read_for_every_platform(index, stick, monkeypatch, platform, true):
+    values = {
+        "os_name": ["posix", "nt"],
+        "sys_platform": ["linux", "win32", "darwin"],
+        "platform_system": ["Linux", "Windows", "Darwin"],
+        "platform_machine": ["x86_64", "AMD64", "arm64"],
+        "python_version": ["3.12", "3.13"],
+        "implementation_name": ["cpython", "pypy"],
+    }
+    conditions = [(name, value) for name, several in values.items() for value in several]
+    wheel(index, "choosy", *(f'{name}_{value.replace(".", "_")}; {name} == "{value}"' for name, value in conditions))
+    for name, value in conditions:
+        wheel(index, f"{name}_{value.replace('.', '_')}")
+    monkeypatch.setattr(wheelhouse, "needed", lambda: ["choosy==1.0"])
+    assert collect(stick, "--platform", platform, "--python", "3.13") == 0
+    expected = {
+        f"{name}_{value.replace('.', '_')}" for name, value in conditions if value in {*true, "3.13", "cpython"}
+    }
+    assert wheels(stick) == {"choosy", "pretrained", *expected}
+
+
+def test_packages_are_looked_for_where_pip_looks_and_uvs_own_settings_are_left_aside(
+    index, stick, monkeypatch, tmp_path
+):
+    settings = f"""[global]
+no-index = 0
+index-url = http://127.0.0.1:9/simple
+[download]
+no-index = 1
+find-links =
+    {tmp_path / "empty"}
+    {index}
+"""
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "pip.conf").write_text(settings)
+    monkeypatch.setenv("PIP_CONFIG_FILE", str(tmp_path / "pip.conf"))
+    monkeypatch.delenv("PIP_NO_INDEX")
+    monkeypatch.delenv("PIP_FIND_LINKS")
+    monkeypatch.setattr(wheelhouse, "needed", lambda: ["conditional==1.0"])
+    for name, value in {"NO_BINARY": "1", "EXCLUDE_NEWER": "2000-01-01", "INDEX_URL": "http://127.0.0.1:9/"}.items():
+        monkeypatch.setenv(f"UV_{name}", value)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "uv.toml").write_text('[pip]\nno-binary = [":all:"]\n')
+    assert collect(stick, "--platform", "windows", "--python", "3.12") == 0
+    assert wheels(stick) == {"conditional", "for_windows", "pretrained"}
+
+
 def test_a_folder_of_the_courses_name_that_is_another_is_left_alone(tmp_path):
     theirs = tmp_path / wheelhouse.COURSE
     theirs.mkdir()
@@ -179,6 +235,12 @@ def test_a_package_that_has_no_wheel_for_the_class(index, stick, capsys):
     assert "has no wheel for Windows (x86-64) with Python 3.12" in said(capsys)
     assert not wheels(stick), "a wheel for another machine is not kept"
     assert not (stick / "INSTALL.txt").exists()
+
+
+def test_a_package_that_has_wheels_for_other_machines_only(index, stick, capsys, monkeypatch):
+    monkeypatch.setattr(wheelhouse, "needed", lambda: ["lesson==1.0", "for_windows==1.0"])
+    assert collect(stick, "--platform", "macos-intel", "--python", "3.12") == 2
+    assert "for-windows==1.0 has no wheel for macOS (Intel) with Python 3.12" in said(capsys)
 
 
 def test_a_package_that_does_not_exist(index, stick, capsys, monkeypatch):
