@@ -291,6 +291,18 @@ def test_a_python_without_pip_or_uv(stick, capsys, monkeypatch, tool, install):
     assert f"This needs {tool}, which this Python does not have. Type: {sys.executable} {install}\n" in said(capsys)
 
 
+@pytest.mark.parametrize("old", ["0.8.0", "0.13.8"])
+def test_a_uv_that_reads_conditions_wrongly_is_not_trusted(stick, capsys, monkeypatch, old):
+    monkeypatch.setattr(wheelhouse, "version", lambda name: old)
+    assert collect(stick) == 2 and not stick.exists()
+    assert f"uv {old} is too old; 0.13.9 is needed. Type: {sys.executable} -m pip install --upgrade uv" in said(capsys)
+
+
+def test_the_oldest_uv_is_the_one_that_the_classroom_extra_asks_for():
+    oldest = ".".join(map(str, wheelhouse.OLDEST_UV))
+    assert f'"uv>={oldest}"' in (CHECKOUT / "pyproject.toml").read_text(encoding="utf-8")
+
+
 # --- what is asked for -------------------------------------------------------------------------
 
 
