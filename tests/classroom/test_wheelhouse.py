@@ -35,14 +35,14 @@ def build_wheel(folder, settings=None, metadata=None):
 """
 
 
-def wheel(index: Path, name: str, *needs: str, tag: str = "py3-none-any") -> None:
-    info = f"{name}-1.0.dist-info"
-    with zipfile.ZipFile(index / f"{name}-1.0-{tag}.whl", "w") as file:
+def wheel(index: Path, name: str, *needs: str, tag: str = "py3-none-any", version: str = "1.0") -> None:
+    info = f"{name}-{version}.dist-info"
+    with zipfile.ZipFile(index / f"{name}-{version}-{tag}.whl", "w") as file:
         file.writestr(f"{name}.py", "ANSWER = 42\n")
         lines = [
             "Metadata-Version: 2.1",
             f"Name: {name}",
-            "Version: 1.0",
+            f"Version: {version}",
             *(f"Requires-Dist: {need}" for need in needs),
         ]
         file.writestr(f"{info}/METADATA", "\n".join(lines) + "\n")
@@ -165,6 +165,12 @@ def test_every_condition_is_read_for_every_platform(index, tmp_path, platform, t
     assert sorted(pins) == sorted(["choosy==1.0", *(f"p{i}==1.0" for i in expected)]) and len(expected) == len(values)
 
 
+def test_an_older_wheel_is_chosen_before_a_newer_version_that_is_published_as_source_only(index, tmp_path):
+    wheel(index, "drawn", version="0.9")
+    assert resolve(["drawn"], tmp_path / "pins.txt", index, PLATFORMS["windows"].uv, "3.12") == ""
+    assert (tmp_path / "pins.txt").read_text() == "drawn==0.9\n"
+
+
 def test_packages_are_looked_for_where_pip_looks_and_uvs_own_settings_are_left_aside(
     index, stick, monkeypatch, tmp_path
 ):
@@ -185,6 +191,8 @@ find-links =
     monkeypatch.setattr(wheelhouse, "needed", lambda: ["conditional==1.0"])
     for name, value in {"NO_BINARY": "1", "EXCLUDE_NEWER": "2000-01-01", "INDEX_URL": "http://127.0.0.1:9/"}.items():
         monkeypatch.setenv(f"UV_{name}", value)
+    (tmp_path / "constraints.txt").write_text("conditional==2.0\n")
+    monkeypatch.setenv("UV_CONSTRAINT", str(tmp_path / "constraints.txt"))
     monkeypatch.chdir(tmp_path)
     (tmp_path / "uv.toml").write_text('[pip]\nno-binary = [":all:"]\n')
     assert collect(stick, "--platform", "windows", "--python", "3.12") == 0
