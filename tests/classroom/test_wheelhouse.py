@@ -191,8 +191,8 @@ find-links =
     monkeypatch.setattr(wheelhouse, "needed", lambda: ["conditional==1.0"])
     for name, value in {"NO_BINARY": "1", "EXCLUDE_NEWER": "2000-01-01", "INDEX_URL": "http://127.0.0.1:9/"}.items():
         monkeypatch.setenv(f"UV_{name}", value)
-    (tmp_path / "constraints.txt").write_text("conditional==2.0\n")
-    monkeypatch.setenv("UV_CONSTRAINT", str(tmp_path / "constraints.txt"))
+    (tmp_path / "overrides.txt").write_text("conditional==2.0\n")
+    monkeypatch.setenv("UV_OVERRIDE", str(tmp_path / "overrides.txt"))
     monkeypatch.chdir(tmp_path)
     (tmp_path / "uv.toml").write_text('[pip]\nno-binary = [":all:"]\n')
     assert collect(stick, "--platform", "windows", "--python", "3.12") == 0
