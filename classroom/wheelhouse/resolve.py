@@ -40,6 +40,7 @@ def resolve(requirements: Iterable[str], pins: Path, wheels: Path, platform: str
     settings = _settings_of_pip()
     command = [sys.executable, "-m", "uv", "pip", "compile", "-", "--output-file", str(pins)]
     command += ["--python-platform", platform, "--python-version", python, "--only-binary", ":all:"]
+    command += ["--python", sys.executable]  # it need not search for others
     command += ["--index-strategy", "unsafe-best-match"]  # the best version of all indexes, as pip
     command += ["--find-links", str(wheels), "--no-config", "--no-cache", "--no-header", "--no-annotate", "--quiet"]
     for name, option in OPTIONS.items():

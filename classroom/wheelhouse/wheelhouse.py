@@ -10,6 +10,7 @@ import tempfile
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -20,6 +21,7 @@ COURSE = "attention-by-hand"  # the folder on the stick that holds the course
 RECORD = "collected.txt"  # in wheels/: for which platforms and Pythons all is there
 SPACE = 2.0  # GB to begin with: pip needs as much again while it downloads
 TORCH_FOR_PROCESSORS = "https://download.pytorch.org/whl/cpu"
+OLDEST_UV = (0, 13, 9)  # 0.13.0 takes Windows' platform_machine for x86_64; it is AMD64
 NO_NETWORK = (
     *("NewConnectionError", "NameResolutionError", "ConnectTimeoutError", "ProxyError", "Connection to "),  # pip
     *("error sending request", "operation timed out"),  # uv
@@ -66,7 +68,8 @@ def run(arguments: argparse.Namespace) -> None:
     """Collects wheels and course, and says what it got. What a first try has brought is not fetched again.
 
     Raises:
-        ClassroomError: a Python that is too old, no pip or uv, no network, no space, or a package without a wheel for the platform.
+        ClassroomError: a Python that is too old, no pip or uv, no network, no space, or a package without a wheel for
+            the platform.
         OSError: the folder can't be written.
     """
     python = arguments.python or "{}.{}".format(*sys.version_info)
@@ -213,6 +216,11 @@ def _expect_tools() -> None:
             raise ClassroomError(
                 f"This needs {tool}, which this Python does not have. Type: {sys.executable} -m {install}"
             )
+    if tuple(map(int, re.findall(r"\d+", version("uv"))[:3])) < OLDEST_UV:
+        oldest = ".".join(map(str, OLDEST_UV))
+        raise ClassroomError(
+            f"uv {version('uv')} is too old; {oldest} is needed. Type: {sys.executable} -m pip install --upgrade uv"
+        )
 
 
 def _expect_space(folder: Path) -> None:

@@ -14,6 +14,7 @@ import pytest
 from classroom.__main__ import main as command
 from classroom._files import CHECKOUT, ClassroomError
 from classroom.wheelhouse import wheelhouse
+from classroom.wheelhouse.resolve import resolve
 from classroom.wheelhouse.wheelhouse import PLATFORMS
 
 HERE = wheelhouse.this_platform()
@@ -34,14 +35,14 @@ def build_wheel(folder, settings=None, metadata=None):
 """
 
 
-def wheel(index: Path, name: str, *needs: str, tag: str = "py3-none-any") -> None:
-    info = f"{name}-1.0.dist-info"
-    with zipfile.ZipFile(index / f"{name}-1.0-{tag}.whl", "w") as file:
+def wheel(index: Path, name: str, *needs: str, tag: str = "py3-none-any", version: str = "1.0") -> None:
+    info = f"{name}-{version}.dist-info"
+    with zipfile.ZipFile(index / f"{name}-{version}-{tag}.whl", "w") as file:
         file.writestr(f"{name}.py", "ANSWER = 42\n")
         lines = [
             "Metadata-Version: 2.1",
             f"Name: {name}",
-            "Version: 1.0",
+            f"Version: {version}",
             *(f"Requires-Dist: {need}" for need in needs),
         ]
         file.writestr(f"{info}/METADATA", "\n".join(lines) + "\n")
@@ -136,6 +137,68 @@ def test_conditions_are_read_for_the_class_not_for_this_machine(index, stick, mo
     assert "  - Windows (x86-64), Python 3.12\n" in text and "  - macOS (Apple silicon), Python 3.13\n" in text
 
 
+@pytest.mark.parametrize(
+    ("platform", "true"),
+    {
+        "linux": {"posix", "linux", "Linux", "x86_64"},
+        "windows": {"nt", "win32", "Windows", "AMD64"},
+        "macos-arm": {"posix", "darwin", "Darwin", "arm64"},
+        "macos-intel": {"posix", "darwin", "Darwin", "x86_64"},
+    }.items(),
+)
+def test_every_condition_is_read_for_every_platform(index, tmp_path, platform, true):
+    values = {
+        "os_name": ["posix", "nt"],
+        "sys_platform": ["linux", "win32", "darwin"],
+        "platform_system": ["Linux", "Windows", "Darwin"],
+        "platform_machine": ["x86_64", "AMD64", "arm64"],
+        "python_version": ["3.12", "3.13"],
+        "implementation_name": ["cpython", "pypy"],
+    }
+    conditions = [(name, value) for name, several in values.items() for value in several]
+    wheel(index, "choosy", *(f'p{i}; {name} == "{value}"' for i, (name, value) in enumerate(conditions)))
+    for i in range(len(conditions)):
+        wheel(index, f"p{i}")
+    assert resolve(["choosy==1.0"], tmp_path / "pins.txt", index, PLATFORMS[platform].uv, "3.13") == ""
+    pins = (tmp_path / "pins.txt").read_text().split()
+    expected = [i for i, (_, value) in enumerate(conditions) if value in {*true, "3.13", "cpython"}]
+    assert sorted(pins) == sorted(["choosy==1.0", *(f"p{i}==1.0" for i in expected)]) and len(expected) == len(values)
+
+
+def test_an_older_wheel_is_chosen_before_a_newer_version_that_is_published_as_source_only(index, tmp_path):
+    wheel(index, "drawn", version="0.9")
+    assert resolve(["drawn"], tmp_path / "pins.txt", index, PLATFORMS["windows"].uv, "3.12") == ""
+    assert (tmp_path / "pins.txt").read_text() == "drawn==0.9\n"
+
+
+def test_packages_are_looked_for_where_pip_looks_and_uvs_own_settings_are_left_aside(
+    index, stick, monkeypatch, tmp_path
+):
+    settings = f"""[global]
+no-index = 0
+index-url = http://127.0.0.1:9/simple
+[download]
+no-index = 1
+find-links =
+    {tmp_path / "empty"}
+    {index}
+"""
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "pip.conf").write_text(settings)
+    monkeypatch.setenv("PIP_CONFIG_FILE", str(tmp_path / "pip.conf"))
+    monkeypatch.delenv("PIP_NO_INDEX")
+    monkeypatch.delenv("PIP_FIND_LINKS")
+    monkeypatch.setattr(wheelhouse, "needed", lambda: ["conditional==1.0"])
+    for name, value in {"NO_BINARY": "1", "EXCLUDE_NEWER": "2000-01-01", "INDEX_URL": "http://127.0.0.1:9/"}.items():
+        monkeypatch.setenv(f"UV_{name}", value)
+    (tmp_path / "overrides.txt").write_text("conditional==2.0\n")
+    monkeypatch.setenv("UV_OVERRIDE", str(tmp_path / "overrides.txt"))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "uv.toml").write_text('[pip]\nno-binary = [":all:"]\n')
+    assert collect(stick, "--platform", "windows", "--python", "3.12") == 0
+    assert wheels(stick) == {"conditional", "for_windows", "pretrained"}
+
+
 def test_a_folder_of_the_courses_name_that_is_another_is_left_alone(tmp_path):
     theirs = tmp_path / wheelhouse.COURSE
     theirs.mkdir()
@@ -179,6 +242,12 @@ def test_a_package_that_has_no_wheel_for_the_class(index, stick, capsys):
     assert "has no wheel for Windows (x86-64) with Python 3.12" in said(capsys)
     assert not wheels(stick), "a wheel for another machine is not kept"
     assert not (stick / "INSTALL.txt").exists()
+
+
+def test_a_package_that_has_wheels_for_other_machines_only(index, stick, capsys, monkeypatch):
+    monkeypatch.setattr(wheelhouse, "needed", lambda: ["lesson==1.0", "for_windows==1.0"])
+    assert collect(stick, "--platform", "macos-intel", "--python", "3.12") == 2
+    assert "for-windows==1.0 has no wheel for macOS (Intel) with Python 3.12" in said(capsys)
 
 
 def test_a_package_that_does_not_exist(index, stick, capsys, monkeypatch):
@@ -228,6 +297,18 @@ def test_a_python_without_pip_or_uv(stick, capsys, monkeypatch, tool, install):
     monkeypatch.setattr(wheelhouse, "find_spec", lambda name: None if name == tool else sys.__spec__)
     assert collect(stick) == 2 and not stick.exists()
     assert f"This needs {tool}, which this Python does not have. Type: {sys.executable} {install}\n" in said(capsys)
+
+
+@pytest.mark.parametrize("old", ["0.8.0", "0.13.8"])
+def test_a_uv_that_reads_conditions_wrongly_is_not_trusted(stick, capsys, monkeypatch, old):
+    monkeypatch.setattr(wheelhouse, "version", lambda name: old)
+    assert collect(stick) == 2 and not stick.exists()
+    assert f"uv {old} is too old; 0.13.9 is needed. Type: {sys.executable} -m pip install --upgrade uv" in said(capsys)
+
+
+def test_the_oldest_uv_is_the_one_that_the_classroom_extra_asks_for():
+    oldest = ".".join(map(str, wheelhouse.OLDEST_UV))
+    assert f'"uv>={oldest}"' in (CHECKOUT / "pyproject.toml").read_text(encoding="utf-8")
 
 
 # --- what is asked for -------------------------------------------------------------------------
