@@ -24,7 +24,7 @@ from lesson_kit.check.engine.errors import (
     stopped_by_the_learner,
 )
 from lesson_kit.check.engine.known import known_mistake
-from lesson_kit.check.engine.limits import TimeUp, alone, cleaned, in_time
+from lesson_kit.check.engine.limits import TimeUp, guarded
 from lesson_kit.check.engine.run import gradients, run, try_out
 from lesson_kit.check.engine.source_code import attributes_in, computes, unused_arguments
 from lesson_kit.check.engine.trial import Trial, try_all
@@ -66,8 +66,8 @@ def see(show: Callable[[Callable], Any] | None, candidate: Callable) -> Any:
     if show is None:
         return None
     try:
-        with originals.kept(), alone():
-            return in_time(lambda: show(cleaned(candidate)))
+        with originals.kept():
+            return guarded(show, candidate)
     except BaseException as error:
         if stopped_by_the_learner(error):
             raise
@@ -273,8 +273,7 @@ def wrong_gradient(trial: Trial, number: int) -> Verdict | None:
     """A gradient that does not reach an input, or not with the right values."""
     exercise, args, where = trial.exercise, trial.cases[number], trial.where(number)
     try:
-        with alone():
-            got = in_time(lambda: gradients(cleaned(trial.candidate), args))
+        got = guarded(lambda cleaned: gradients(cleaned, args), trial.candidate)
     except BaseException as error:
         if stopped_by_the_learner(error):
             raise

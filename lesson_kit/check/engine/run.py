@@ -10,7 +10,7 @@ from torch import Tensor
 
 from lesson_kit.check.engine.differences import difference
 from lesson_kit.check.engine.errors import error_text, stopped_by_the_learner
-from lesson_kit.check.engine.limits import TimeUp, alone, cleaned, in_time
+from lesson_kit.check.engine.limits import TimeUp, guarded
 
 CALLS = 200  # of a function among the inputs, in one run; no exercise needs a quarter of it
 
@@ -57,14 +57,14 @@ def try_out(function: Callable, args: tuple) -> Run:
 
     Raises KeyboardInterrupt where the learner stopped the cell, not where the function raises it itself.
     """
-    with alone() as printed:
-        try:
-            r = in_time(lambda: run(cleaned(function), args))
-        except TimeUp as late:  # it came between the function and the end of ``run``
-            r = Run(error=late)
+    printed: list[str] = []
+    try:
+        r = guarded(lambda cleaned: run(cleaned, args), function, printed)
+    except TimeUp as late:  # it came between the function and the end of ``run``
+        r = Run(error=late)
     if stopped_by_the_learner(r.error):
         raise r.error
-    r.printed = printed.getvalue()
+    r.printed = "".join(printed)
     return r
 
 
