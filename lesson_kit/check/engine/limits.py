@@ -1,5 +1,6 @@
 """Limits for a function that is not ours: on its time, on what it prints, on what it may change for others."""
 
+import _signal
 import _thread
 import contextlib
 import ctypes
@@ -10,6 +11,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from functools import partial
+from types import NoneType
 from typing import Any
 
 import torch
@@ -83,10 +85,10 @@ class _Kept(io.StringIO):
 
 
 @contextlib.contextmanager
-def alone(put_back_switches: Callable[[], None] | None = None) -> Iterator[io.StringIO]:
+def alone(tidy: Callable[[], None] | None = None) -> Iterator[io.StringIO]:
     """What happens inside stays inside: prints are kept, switches and originals are put back after, nobody leaves.
 
-    ``put_back_switches`` turns them to where they are to stand, by default to where they are now.
+    ``tidy`` puts them back, by default as they are now.
     """
     ipython = sys.modules.get("IPython")
     shell = None if ipython is None else ipython.get_ipython()
@@ -94,8 +96,9 @@ def alone(put_back_switches: Callable[[], None] | None = None) -> Iterator[io.St
         if shell is not None:
             after.callback(vars(shell).pop, "ask_exit", None)
             shell.ask_exit = _leave  # quit() and exit() would end the kernel a moment later
-        after.callback(originals.put_back)
-        after.callback(put_back_switches or _switches())
+        if tidy is None:
+            after.callback(originals.put_back)
+        after.callback(tidy or _switches())
         yield after.enter_context(contextlib.redirect_stdout(_Kept()))
 
 
@@ -108,26 +111,42 @@ def guarded(use: Callable[[Callable], Any], function: Callable, printed: list[st
     Raises:
         TimeUp: its time was over, and ``use`` did not catch that.
     """
-    put_back_switches = _switches()
+    put_back_switches, tidied = _switches(), False
+
+    def tidy() -> None:
+        if not tidied:
+            try:
+                put_back_switches()
+            finally:
+                originals.put_back()
 
     def cleaned(*args):
-        tidy = True
+        nonlocal tidied
+        tidied = False
         try:
-            return function(*args)
+            result = function(*args)
         except TimeUp:  # another one is on its way: ``alone`` will do it
-            tidy = False
             raise
-        finally:
-            if tidy:
-                put_back_switches()
-                originals.put_back(insides=False)
+        except BaseException:
+            tidy()
+            raise
+        tidy()
+        tidied = _plain(result) and all(map(_plain, args))
+        return result
 
-    with alone(put_back_switches) as text:
+    with alone(tidy) as text:
         try:
             return in_time(lambda: use(cleaned))
         finally:
             if printed is not None:
                 printed.append(text.getvalue())
+
+
+def _plain(value: Any) -> bool:
+    """Can nothing of the learner's run any more, whatever is done with it? Not so where it has a gradient's hooks."""
+    if type(value) in (tuple, list):
+        return all(map(_plain, value))
+    return type(value) in (int, float, bool, str, NoneType) or (type(value) is torch.Tensor and not value.requires_grad)
 
 
 def _leave() -> None:
@@ -200,7 +219,7 @@ SWITCHES = (
     (lambda: SMALLEST / 2 == 0, torch.set_flush_denormal),
     (lambda: dict(vars(PRINT_OPTIONS)), vars(PRINT_OPTIONS).update),
     (sys.getrecursionlimit, sys.setrecursionlimit),
-    (lambda: signal.getsignal(signal.SIGINT), _put_back_interrupt),
+    (partial(_signal.getsignal, signal.SIGINT), _put_back_interrupt),
     (lambda: dict(ENVIRONMENT._data), _put_back_environment),
     (_folder, _put_back_folder),
 )

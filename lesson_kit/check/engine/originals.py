@@ -28,15 +28,17 @@ class Memory:
     Of the course's own functions it also knows the insides: their code and their defaults.
     """
 
-    __slots__ = ("owners", "tables", "functions", "insides", "seen", "seen_insides")  # it is no owner itself
+    # Slots, so that it is no owner itself.
+    __slots__ = ("owners", "objects", "tables", "views", "functions", "insides", "seen", "seen_insides")
 
     def __init__(self, *owners: Any):
         self.owners = [(owner, dict(vars(owner)), _may_grow(owner)) for owner in _each_once(owners)]
         values = _each_once(value for _, before, _ in self.owners for value in before.values())
         self.tables = [(each, dict(each)) for each in values if type(each) is dict and each is not vars(builtins)]
-        self.functions = [
-            each for each in values if isinstance(each, FunctionType) and each.__module__.startswith(OURS)
-        ]
+        self.objects = [owner for owner, *_ in self.owners if not isinstance(owner, ModuleType | type)]
+        self.views = self._views()
+        functions = [each for each in values if isinstance(each, FunctionType)]
+        self.functions = [each for each in functions if each.__module__.startswith(OURS)]
         self.insides = [list(map(inside, self.functions)) for inside in INSIDES]
         self.seen, self.seen_insides = self._attributes(), self._insides()
 
@@ -61,6 +63,7 @@ class Memory:
             for key in table.keys() - before.keys():
                 del table[key]
             table.update(before)
+        self.views = self._views()
         self.seen = self._attributes()  # in another order perhaps, or with what a module has added
 
     def put_back_insides(self) -> None:
@@ -74,8 +77,12 @@ class Memory:
         """Has nothing been replaced since?"""
         return self._attributes() == self.seen and self._insides() == self.seen_insides
 
-    def _attributes(self) -> bytes:
-        return _addresses(*(vars(owner).values() for owner, *_ in self.owners), *(t.values() for t, _ in self.tables))
+    def _views(self) -> list[Any]:
+        attributes = [vars(owner).values() for owner, *_ in self.owners]
+        return attributes + [table.values() for table, _ in self.tables]
+
+    def _attributes(self) -> bytes:  # an object may also have been given another ``__dict__``
+        return _addresses(*self.views, map(vars, self.objects))
 
     def _insides(self) -> bytes:
         return _addresses(*(map(inside, self.functions) for inside in INSIDES))
@@ -131,15 +138,11 @@ def kept() -> Iterator[None]:
         _now.clear()
 
 
-def put_back(insides: bool = True) -> None:
-    """Everything as it was when the check began; what is not ours, as it was when the checks were imported.
-
-    ``insides``: also the code and the defaults of our functions?
-    """
+def put_back() -> None:
+    """Everything as it was when the check began; what is not ours, as it was when the checks were imported."""
     for memory in _now:
         memory.put_back()
-        if insides:
-            memory.put_back_insides()
+        memory.put_back_insides()
 
 
 _now: list[Memory] = []

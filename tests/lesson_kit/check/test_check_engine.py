@@ -21,9 +21,10 @@ import pytest
 import torch
 from torch import nn
 
+import course_utils
 from lesson_kit import check
 from lesson_kit.check import clinic, progress_file, stories
-from lesson_kit.check.engine import differences, limits, originals
+from lesson_kit.check.engine import differences, errors, limits, originals, source_code
 from lesson_kit.check.engine import display as output
 from lesson_kit.check.engine.exercise import Exercise, exercise
 from lesson_kit.check.engine.limits import TimeUp, in_time
@@ -397,13 +398,14 @@ def test_while_built_ins_are_put_back_none_is_missing():
     print("warm")
     thread = threading.Thread(target=look)
     thread.start()
-    for _ in range(2000):
-        builtins.abs = None
+    for number in range(2000):
+        builtins.abs = builtins.new_of_mine = number
         memory.put_back()
     put_back.set()
     thread.join()
+    del builtins.new_of_mine
     assert not missing and abs(-5) == 5
-    assert vars(builtins) not in [table for table, _ in originals._foreign.tables]
+    assert not any(table is vars(builtins) for table, _ in originals._foreign.tables)
 
 
 def test_a_table_gets_its_entries_back(monkeypatch):
@@ -949,7 +951,7 @@ def test_an_example_is_for_the_story_only():
 
     double.mistake("squared", ("Hint one.", "Hint two."), lambda x: x * x)
     assert "For `x` (2, 2) float32" in repr(stories.tell(("squared",), "double", {"double": double}))
-    assert "on 1 inputs" in double(lambda x: x + x).message
+    assert "on all 1 inputs" in double(lambda x: x + x).message
     assert double(lambda x: torch.full_like(x, 10.0) if x.shape == (2, 2) else x * x).mistake == "squared"
 
 
@@ -1122,6 +1124,12 @@ def test_the_learners_own_line_comes_before_that_of_a_helper():
     assert message.count("Your line") == 1
 
 
+def test_a_line_of_the_course_is_not_the_learners():
+    message = check.softmax(lambda scores: course_utils.causal_mask("three")).message
+    assert "Your line" in message and "It led to" not in message, message
+    assert all(folder.endswith(os.sep) for folder in errors.LIBRARIES)
+
+
 def test_an_error_is_told_in_paragraphs():
     message = check.softmax(lambda scores: scores.sofmax(-1)).message
     first, line, meaning, where, *_ = message.splitlines()
@@ -1148,6 +1156,22 @@ def test_an_argument_that_is_never_used_is_named():
     inside = check.masked_softmax(lambda scores, mask: (lambda: scores.masked_fill(~mask, 0.0).softmax(0))()).message
     assert "never uses" not in inside
     assert "never uses" not in check.masked_softmax(lambda *both: both[0].softmax(-1)).message
+
+
+@pytest.mark.parametrize(
+    "opname, argval, read",
+    [
+        ("LOAD_FAST", "x", ["x"]),
+        ("LOAD_FAST_LOAD_FAST", ("x", "y"), ["x", "y"]),
+        ("STORE_FAST_LOAD_FAST", ("x", "y"), ["y"]),
+        ("STORE_FAST_STORE_FAST", ("x", "y"), []),
+        ("LOAD_FAST_AND_CLEAR", "x", []),
+        ("RETURN_VALUE", None, []),
+    ],
+)
+def test_a_name_that_is_written_is_not_read(opname, argval, read):
+    """The steps of newer Pythons do two things in one."""
+    assert source_code._read(opname, argval) == read
 
 
 @pytest.mark.parametrize(
