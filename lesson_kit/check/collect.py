@@ -16,6 +16,8 @@ import re
 import sys
 import textwrap
 import time
+import uuid
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -36,7 +38,8 @@ in this file is yours and stays as it is.
 """
 '''
 COURSES_OWN = "  # the course's own, until yours has passed"
-PATIENCE = 3.0  # seconds for another kernel that writes the same file
+PATIENCE = 3.0  # seconds for another kernel that writes the same file; it needs a thousandth of it
+STALE = 30.0  # seconds after which nobody can still be writing
 
 
 @dataclass
@@ -228,7 +231,7 @@ def _find(text: str, exercise: str) -> re.Match | None:
 
 def _with_piece(text: str, exercise: str, piece: Piece) -> tuple[str, list[str]]:
     """The file with this piece in it, and what is not well with that."""
-    _parse(text, "it can't be read as Python any more. Mend it, then run the check again.")
+    _expect_python(text, "it can't be read as Python any more. Mend it, then run the check again.")
     text = (text if text.endswith("\n") or not text else text + "\n") or HEADER
     pieces = {name: found for name in PLACES if (found := _find(text, name))}
     sources = {name: each for name, each in piece.sources.items() if name == exercise or name not in pieces}
@@ -253,7 +256,7 @@ def _with_piece(text: str, exercise: str, piece: Piece) -> tuple[str, list[str]]
         between = "\n\n" if at == len(text) else ""
         text = text[:at] + between + _block(exercise, body) + ("" if between else "\n\n") + text[at:]
     text = _with_imports(text, piece.imports)
-    _parse(text, "it would not be Python any more.")
+    _expect_python(text, "it would not be Python any more.")
     return text, clash
 
 
@@ -272,9 +275,11 @@ def _with_imports(text: str, imports: set[str]) -> str:
     return "".join([*lines[:at], "\n", block, *lines[at:]])
 
 
-def _parse(text: str, otherwise: str) -> ast.Module:
+def _expect_python(text: str, otherwise: str) -> None:
     try:
-        return ast.parse(text)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(text, NAME, "exec")  # parsing alone lets a `return` outside a function pass
     except (SyntaxError, ValueError):
         raise _CannotCollect(otherwise) from None
 
@@ -290,19 +295,34 @@ def _defined(source: str) -> set[str]:
 
 @contextlib.contextmanager
 def _alone_with(file: Path) -> Iterator[None]:
-    """No other kernel writes meanwhile: a second file says so, and is left over only by a kernel that has died."""
-    guard, late = file.with_name(f".{file.name}.lock"), time.monotonic() + PATIENCE
+    """No other kernel writes meanwhile: a second file says so, and says whose it is.
+
+    One that is older than ``STALE`` was left over by a kernel that has died, and is taken over.
+    """
     file.parent.mkdir(parents=True, exist_ok=True)
-    while True:
-        try:
-            os.close(os.open(guard, os.O_CREAT | os.O_EXCL))
-            break
-        except FileExistsError:
-            if time.monotonic() > late:
-                late = time.monotonic() + PATIENCE
-                guard.unlink(missing_ok=True)
-            time.sleep(0.01)
+    guard, mine, late = file.with_name(f".{file.name}.lock"), uuid.uuid4().hex, time.monotonic() + PATIENCE
+    while not _taken(guard, mine):
+        if time.monotonic() > late:
+            raise _CannotCollect("another notebook is writing there. Run the check again.")
+        time.sleep(0.01)
     try:
         yield
     finally:
-        guard.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # no longer there; on Windows also: being read
+            if guard.read_text() == mine:
+                guard.unlink()
+
+
+def _taken(guard: Path, mine: str) -> bool:
+    """Is ``guard`` ours now?"""
+    try:
+        with guard.open("x") as file:
+            file.write(mine)
+        return True
+    except (FileExistsError, PermissionError):  # on Windows the second, while another takes it away
+        with contextlib.suppress(FileNotFoundError, PermissionError):
+            if time.time() - guard.stat().st_mtime > STALE:
+                write_whole(guard, mine)
+                time.sleep(0.1)  # for another that has seen its age too: the last one has it
+                return guard.read_text() == mine
+        return False

@@ -15,7 +15,7 @@ from lesson_kit.check.engine.display import as_html, as_paragraphs
 from lesson_kit.check.engine.errors import error_text
 from lesson_kit.check.engine.exercise import Exercise
 from lesson_kit.check.engine.message import AGAIN
-from lesson_kit.check.engine.run import Run, describe, run, tells_apart
+from lesson_kit.check.engine.run import Call, describe, run, tells_apart
 from lesson_kit.check.where_taught import PLACES, link
 
 # Verdicts that name no known mistake.
@@ -130,7 +130,7 @@ def _hard_to_see(args: tuple) -> bool:
     return not (few and shapes and all(len(shape) == 2 and min(shape) > 1 for shape in shapes))
 
 
-def _compared(slug: str, named: dict[str, Any], right: Any, wrong: Run) -> tuple[list[str], list]:
+def _compared(slug: str, named: dict[str, Any], right: Any, wrong: Call) -> tuple[list[str], list]:
     tensors = {name: arg for name, arg in named.items() if isinstance(arg, Tensor) and arg.dim() > 0}
     if sum(map(Tensor.numel, tensors.values())) > INPUTS:
         tensors = {}

@@ -8,13 +8,20 @@ from difflib import get_close_matches
 
 import torch
 
+import course_utils
+import lesson_kit
 from lesson_kit.check.engine.plain_words import reading
 
-# Where code lies that is not the learner's: this package, Python's own library, and what is installed beside torch.
-LIBRARIES = (
-    os.path.dirname(os.path.dirname(__file__)),
-    os.path.dirname(os.path.dirname(torch.__file__)),
-    os.path.dirname(os.__file__),
+# Where code lies that is not the learner's: the course's packages, Python's own library, and what is installed beside
+# torch.
+LIBRARIES = tuple(
+    os.path.join(folder, "")
+    for folder in (
+        os.path.dirname(lesson_kit.__file__),
+        os.path.dirname(course_utils.__file__),
+        os.path.dirname(os.path.dirname(torch.__file__)),
+        os.path.dirname(os.__file__),
+    )
 )
 
 

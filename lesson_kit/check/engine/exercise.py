@@ -13,6 +13,7 @@ from typing import Any, Literal
 from torch import Tensor
 
 from lesson_kit.check.collect import collect
+from lesson_kit.check.engine import originals
 from lesson_kit.check.engine.judge import judge, see
 from lesson_kit.check.engine.message import passed_message, show_verdict, wrong_message
 from lesson_kit.check.engine.verdict import Verdict
@@ -73,13 +74,15 @@ class Exercise:
     right_too: Callable[[Any, tuple], bool] | None = None
     example: tuple | None = None
     mistakes: dict[str, Mistake] = field(default_factory=dict)
+    build: Callable[..., Callable] | None = field(default=None, init=False)
+    options: dict[str, dict[str, Any]] = field(default_factory=dict, init=False)
+    show: Callable[[Callable], Any] | None = field(default=None, init=False)
 
     def __post_init__(self):
         self.name, self.__doc__ = self.reference.__name__, self.reference.__doc__
         self.arguments = list(inspect.signature(self.reference).parameters)
         self.call = f"{self.name}({', '.join(self.arguments)})"
-        self.build, self.options, self.show = None, {}, None
-        self.forget()
+        self._row: list[Any] = []  # the kind of the last failure, as often as it has happened in a row
 
     # --- how authors declare the rest ---
 
@@ -119,11 +122,13 @@ class Exercise:
 
         With ``record=False`` a pass counts nowhere; with ``sight=False`` nothing of a function that passed is shown.
         """
-        verdict = judge(self, candidate)
+        with originals.kept():  # once for both looks at it
+            verdict = judge(self, candidate)
+            if verdict.passed:
+                self.forget()
+                kept = self._record(candidate) if record else ""
+                seen = see(self.show, candidate) if sight else None
         if verdict.passed:
-            self.forget()
-            kept = self._record(candidate) if record else ""
-            seen = see(self.show, candidate) if sight else None
             return CheckResult(verdict, show_verdict(verdict, passed_message(self, verdict, kept), seen), candidate)
         if verdict.attempted:  # a stub in between is no other failure
             self._count(verdict)
@@ -132,7 +137,12 @@ class Exercise:
 
     def forget(self) -> None:
         """The next failure counts as the first of its kind."""
-        self._last, self.times = None, 0  # the failure before this one, and how often it happened in a row
+        self._row.clear()
+
+    @property
+    def times(self) -> int:
+        """How often in a row the last failure has happened."""
+        return len(self._row)
 
     def _record(self, candidate: Callable) -> str:
         """Writes the pass down, and the source with those passed before. Says in a sentence what became of it."""
@@ -142,8 +152,9 @@ class Exercise:
     def _count(self, verdict: Verdict) -> None:
         known = all(slug in self.mistakes for slug in verdict.slugs)
         kind = verdict.slugs if known else verdict.text  # without a known mistake only the same words are the same
-        self.times = self.times + 1 if kind == self._last else 1
-        self._last = kind
+        if kind not in self._row:
+            self.forget()
+        self._row.append(kind)
         last_mistake[:] = [(self, verdict)]
 
 

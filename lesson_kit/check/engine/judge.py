@@ -1,7 +1,7 @@
 """Judging: a learner's function against the reference on every input.
 
 ``judge`` asks its questions in order, and the first that finds something gives the verdict. ``trial.py`` holds what the
-candidate did, ``known.py`` knows the mistakes.
+candidate did, ``known_mistakes.py`` knows the mistakes.
 """
 
 import inspect
@@ -9,7 +9,7 @@ import sys
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
@@ -23,12 +23,15 @@ from lesson_kit.check.engine.errors import (
     raised_on_purpose,
     stopped_by_the_learner,
 )
-from lesson_kit.check.engine.known import known_mistake
-from lesson_kit.check.engine.limits import TimeUp, alone, cleaned, in_time
+from lesson_kit.check.engine.known_mistakes import known_mistake
+from lesson_kit.check.engine.limits import TimeUp, guarded
 from lesson_kit.check.engine.run import gradients, run, try_out
 from lesson_kit.check.engine.source_code import attributes_in, computes, unused_arguments
 from lesson_kit.check.engine.trial import Trial, try_all
 from lesson_kit.check.engine.verdict import Verdict
+
+if TYPE_CHECKING:
+    from lesson_kit.check.engine.exercise import Exercise
 
 REPEAT = (
     "Called twice with the same input, it gives two results. "
@@ -46,8 +49,8 @@ CUTS = {
 }
 
 
-def judge(exercise: Any, candidate: Any) -> Verdict:
-    """What is wrong with ``candidate`` as an answer to ``exercise`` (an ``Exercise``), or that nothing is.
+def judge(exercise: "Exercise", candidate: Any) -> Verdict:
+    """What is wrong with ``candidate`` as an answer to ``exercise``, or that nothing is.
 
     Raises nothing but the learner's own interrupt.
     """
@@ -66,8 +69,8 @@ def see(show: Callable[[Callable], Any] | None, candidate: Callable) -> Any:
     if show is None:
         return None
     try:
-        with originals.kept(), alone():
-            return in_time(lambda: show(cleaned(candidate)))
+        with originals.kept():
+            return guarded(show, candidate)
     except BaseException as error:
         if stopped_by_the_learner(error):
             raise
@@ -91,7 +94,13 @@ def judge_results(trial: Trial) -> Verdict:
     for number in range(len(trial.cases) if trial.exercise.gradients else 0):
         if verdict := wrong_gradient(trial, number):
             return _with_prints(verdict, trial, number)
-    return _with_prints(Verdict(), trial, 0)
+    return _with_prints(Verdict(inputs=len(trial.cases), dtypes=_dtypes(trial.wanted)), trial, 0)
+
+
+def _dtypes(results: list) -> tuple[torch.dtype, ...]:
+    """Those of all tensors, each once."""
+    parts = [part for result in results for part in (result if type(result) is tuple else (result,))]
+    return tuple(sorted({part.dtype for part in parts if isinstance(part, Tensor)}, key=str))
 
 
 def _verdict(slug: str, text: str, error: BaseException | None = None) -> Verdict:
@@ -112,7 +121,7 @@ def _with_prints(verdict: Verdict, trial: Trial, number: int) -> Verdict:
 # --- without results ---
 
 
-def no_function(exercise: Any, candidate: Any) -> Verdict | None:
+def no_function(exercise: "Exercise", candidate: Any) -> Verdict | None:
     """What can be said without calling it."""
     if candidate is None or candidate is Ellipsis:
         return _verdict("not-attempted", f"There is no function yet.{_after_a_syntax_error()}")
@@ -273,8 +282,7 @@ def wrong_gradient(trial: Trial, number: int) -> Verdict | None:
     """A gradient that does not reach an input, or not with the right values."""
     exercise, args, where = trial.exercise, trial.cases[number], trial.where(number)
     try:
-        with alone():
-            got = in_time(lambda: gradients(cleaned(trial.candidate), args))
+        got = guarded(lambda cleaned: gradients(cleaned, args), trial.candidate)
     except BaseException as error:
         if stopped_by_the_learner(error):
             raise

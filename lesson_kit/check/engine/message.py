@@ -1,15 +1,15 @@
 """A verdict in words: the sentences around what it says, with the next hints, and showing it."""
 
 import re
-from typing import Any
-
-from torch import Tensor
+from typing import TYPE_CHECKING, Any
 
 from lesson_kit.check.engine.differences import TOLERANCE
 from lesson_kit.check.engine.display import as_html, show_text
-from lesson_kit.check.engine.run import run
 from lesson_kit.check.engine.verdict import Verdict
 from lesson_kit.check.where_taught import next_exercise
+
+if TYPE_CHECKING:
+    from lesson_kit.check.engine.exercise import Exercise
 
 GO_ON = "Until it passes, the lesson goes on with the course's own version."
 # What helps when the same verdict comes again, where no known mistake has hints of its own.
@@ -39,14 +39,14 @@ def opening(verdict: Verdict) -> str:
     return "not yet right" if verdict.attempted else "not attempted yet"
 
 
-def passed_message(exercise: Any, verdict: Verdict, kept: str = "") -> str:
-    """``exercise``: an ``Exercise``. ``kept``: what became of its source."""
-    proof, exactness = _proof(exercise)
+def passed_message(exercise: "Exercise", verdict: Verdict, kept: str = "") -> str:
+    """``kept``: what became of its source."""
+    proof, exactness = _proof(exercise, verdict)
     coming = " ".join(filter(None, (kept, next_exercise(exercise.name))))
     return _lines(f"{exercise.name}: {opening(verdict)}. {proof}", coming, exactness, verdict.printed)
 
 
-def wrong_message(exercise: Any, verdict: Verdict, times: int, replaced: bool = False) -> str:
+def wrong_message(exercise: "Exercise", verdict: Verdict, times: int, replaced: bool = False) -> str:
     """``times``: how often in a row this failure has happened; each time tells one hint more.
 
     ``replaced``: it was the course's own function, and not the learner's, that was given to the check.
@@ -66,12 +66,12 @@ def _lines(*lines: str) -> str:
     return "\n".join(filter(None, lines))
 
 
-def _known(exercise: Any, verdict: Verdict) -> list[str]:
+def _known(exercise: "Exercise", verdict: Verdict) -> list[str]:
     """The known mistakes that a verdict names."""
     return [slug for slug in verdict.slugs if slug in exercise.mistakes]
 
 
-def _more_hints(exercise: Any, verdict: Verdict, times: int) -> list[str]:
+def _more_hints(exercise: "Exercise", verdict: Verdict, times: int) -> list[str]:
     """The next hints, for the second and every further failure of the same kind."""
     if times < 2 or not verdict.attempted:
         return []
@@ -88,7 +88,7 @@ def _more_hints(exercise: Any, verdict: Verdict, times: int) -> list[str]:
     ]
 
 
-def _called(exercise: Any, verdict: Verdict) -> str:
+def _called(exercise: "Exercise", verdict: Verdict) -> str:
     """The name of a known mistake, and how to ask more."""
     if not _known(exercise, verdict):
         return ""
@@ -97,12 +97,11 @@ def _called(exercise: Any, verdict: Verdict) -> str:
     return f"{which} called {names}; `check.explain()` tells more about {it}."
 
 
-def _proof(exercise: Any) -> tuple[str, str]:
+def _proof(exercise: "Exercise", verdict: Verdict) -> tuple[str, str]:
     """What has been shown, in plain words; and how exactly."""
-    cases = exercise.inputs()
     if exercise.shares:
         return (
-            f"On {len(cases)} inputs the shares are right, the seed alone decides what is drawn, and your function "
+            f"On {verdict.inputs} inputs the shares are right, the seed alone decides what is drawn, and your function "
             "leaves its inputs as they are.",
             "",
         )
@@ -110,9 +109,7 @@ def _proof(exercise: Any) -> tuple[str, str]:
         True: ", the gradients that flow back through it are right too",
         "reach": ", gradients flow back through it to every input",
     }.get(exercise.gradients, "")
-    proof = f"It gives the right answer on all {len(cases)} inputs{gradients}, and it leaves its inputs as they are."
-    outputs = [run(exercise.reference, args).output for args in cases]
-    parts = [part for output in outputs for part in (output if type(output) is tuple else (output,))]
-    dtypes = sorted({part.dtype for part in parts if isinstance(part, Tensor)}, key=str)
-    within = [f"{TOLERANCE[d][1]:.0e} in {str(d).removeprefix('torch.')}" for d in dtypes if d in TOLERANCE]
-    return proof, f"(Compared with the course's version to within {' and '.join(within)}.)" if within else ""
+    right = f"It gives the right answer on all {verdict.inputs} inputs{gradients}"
+    within = [f"{TOLERANCE[d][1]:.0e} in {str(d).removeprefix('torch.')}" for d in verdict.dtypes if d in TOLERANCE]
+    exactness = f"(Compared with the course's version to within {' and '.join(within)}.)" if within else ""
+    return f"{right}, and it leaves its inputs as they are.", exactness

@@ -6,11 +6,12 @@ Otherwise ``torch.softmax = ...`` in one answer would change what is right for e
 import builtins
 import contextlib
 import copy
+import ctypes
 import inspect
 import math
 import operator
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -21,23 +22,36 @@ OURS = ("course_utils", "lesson_kit.check")
 INSIDES = tuple(map(operator.attrgetter, ("__code__", "__defaults__", "__kwdefaults__")))
 
 
-def remember(*owners: Any) -> Callable[[], None]:
-    """A function that gives each of ``owners`` (modules, classes, objects) the attributes back that it has now.
+class Memory:
+    """How the attributes of ``owners`` (modules, classes, objects) are now, and the entries of the dicts among them.
 
-    What is new is taken away, unless it is a module, or ``owner`` is a module of others: they may add what they need
-    later. A function of the course also gets its code and its defaults back, and a dict its entries.
+    Of the course's own functions it also knows the insides: their code and their defaults.
     """
-    kept = [(owner, dict(vars(owner)), _may_grow(owner)) for owner in owners]
-    values = {id(value): value for _, before, _ in kept for value in before.values()}.values()
-    functions = [each for each in values if isinstance(each, FunctionType) and each.__module__.startswith(OURS)]
-    insides = [list(map(inside, functions)) for inside in INSIDES]
-    tables = [(each, dict(each)) for each in values if type(each) is dict]
 
-    def put_back() -> None:
-        for owner, before, grows in kept:
+    # Slots, so that it is no owner itself.
+    __slots__ = ("owners", "objects", "tables", "views", "functions", "insides", "seen", "seen_insides")
+
+    def __init__(self, *owners: Any):
+        self.owners = [(owner, dict(vars(owner)), _may_grow(owner)) for owner in _each_once(owners)]
+        values = _each_once(value for _, before, _ in self.owners for value in before.values())
+        self.tables = [(each, dict(each)) for each in values if type(each) is dict and each is not vars(builtins)]
+        self.objects = [owner for owner, *_ in self.owners if not isinstance(owner, ModuleType | type)]
+        self.views = self._views()
+        functions = [each for each in values if isinstance(each, FunctionType)]
+        self.functions = [each for each in functions if each.__module__.startswith(OURS)]
+        self.insides = [list(map(inside, self.functions)) for inside in INSIDES]
+        self.seen, self.seen_insides = self._attributes(), self._insides()
+
+    def put_back(self) -> None:
+        """Gives each owner its attributes back, and each dict its entries.
+
+        What is new is taken away, unless it is a module, or the owner is a module of others: they may add what they
+        need later. No name is missing at any moment, for other threads use the same built-ins.
+        """
+        if self._attributes() == self.seen:
+            return
+        for owner, before, grows in self.owners:
             now = vars(owner)
-            if len(now) == len(before) and all(map(operator.is_, now.values(), before.values())):
-                continue
             for name, value in before.items():
                 if name not in now or now[name] is not value:
                     with contextlib.suppress(AttributeError, TypeError):  # what can't be set was not set
@@ -45,15 +59,50 @@ def remember(*owners: Any) -> Callable[[], None]:
             for name in [] if grows else [*now.keys() - before.keys()]:
                 if not isinstance(now[name], ModuleType):
                     delattr(owner, name)
-        if insides != [list(map(inside, functions)) for inside in INSIDES]:
-            for function, *inside in zip(functions, *insides, strict=True):
-                function.__code__, function.__defaults__, function.__kwdefaults__ = inside
-        for table, before in tables:
-            if len(table) != len(before) or not all(map(operator.is_, table.values(), before.values())):
-                table.clear()
-                table.update(before)
+        for table, before in self.tables:
+            for key in table.keys() - before.keys():
+                del table[key]
+            table.update(before)
+        self.views = self._views()
+        self.seen = self._attributes()  # in another order perhaps, or with what a module has added
 
-    return put_back
+    def put_back_insides(self) -> None:
+        """Gives each function its code and its defaults back."""
+        if self._insides() == self.seen_insides:
+            return
+        for function, *insides in zip(self.functions, *self.insides, strict=True):
+            function.__code__, function.__defaults__, function.__kwdefaults__ = insides
+
+    def still_true(self) -> bool:
+        """Has nothing been replaced since?"""
+        return self._attributes() == self.seen and self._insides() == self.seen_insides
+
+    def _views(self) -> list[Any]:
+        attributes = [vars(owner).values() for owner, *_ in self.owners]
+        return attributes + [table.values() for table, _ in self.tables]
+
+    def _attributes(self) -> bytes:  # an object may also have been given another ``__dict__``
+        return _addresses(*self.views, map(vars, self.objects))
+
+    def _insides(self) -> bytes:
+        return _addresses(*(map(inside, self.functions) for inside in INSIDES))
+
+
+def _addresses(*groups: Any) -> bytes:
+    """Where in memory each object of ``groups`` lies: whether two hold the same objects is seen at once.
+
+    In C altogether, because it is done after every call: a loop with ``is`` takes three times as long, and ``==`` would
+    ask the objects themselves.
+    """
+    together: list[Any] = []
+    for group in groups:
+        together += group
+    fixed = tuple(together)
+    return ctypes.string_at(id(fixed) + tuple.__basicsize__, len(fixed) * ctypes.sizeof(ctypes.c_void_p))
+
+
+def _each_once(values: Any) -> list[Any]:
+    return [*{id(value): value for value in values}.values()]
 
 
 def _may_grow(owner: Any) -> bool:
@@ -73,9 +122,15 @@ def ours() -> Iterator[Any]:
 
 @contextlib.contextmanager
 def kept() -> Iterator[None]:
-    """For the time of one check ``put_back`` knows how everything was before."""
-    _put_back_foreign()
-    _now[:] = [_put_back_foreign, remember(*ours())]
+    """For the time of one check ``put_back`` knows how everything was before. One inside another adds nothing."""
+    if _now:
+        yield
+        return
+    _foreign.put_back()
+    loaded = [*sys.modules]
+    if not _last or _last[0] != loaded or not _last[1].still_true():
+        _last[:] = loaded, Memory(*ours())
+    _now[:] = [_foreign, _last[1]]
     try:
         yield
     finally:
@@ -85,9 +140,11 @@ def kept() -> Iterator[None]:
 
 def put_back() -> None:
     """Everything as it was when the check began; what is not ours, as it was when the checks were imported."""
-    for each in _now:
-        each()
+    for memory in _now:
+        memory.put_back()
+        memory.put_back_insides()
 
 
-_now: list[Callable[[], None]] = []
-_put_back_foreign = remember(*FOREIGN)
+_now: list[Memory] = []
+_last: list[Any] = []  # the modules that were loaded at the last check, and what was remembered of ours
+_foreign = Memory(*FOREIGN)

@@ -10,13 +10,13 @@ from torch import Tensor
 
 from lesson_kit.check.engine.differences import difference
 from lesson_kit.check.engine.errors import error_text, stopped_by_the_learner
-from lesson_kit.check.engine.limits import TimeUp, alone, cleaned, in_time
+from lesson_kit.check.engine.limits import TimeUp, guarded
 
 CALLS = 200  # of a function among the inputs, in one run; no exercise needs a quarter of it
 
 
 @dataclass
-class Run:
+class Call:
     """One call of a function on its own copy of the inputs: what came back, or what was raised."""
 
     output: Any = None
@@ -39,7 +39,7 @@ class Counted:
         return self.function(*args)
 
 
-def run(function: Callable, args: tuple) -> Run:
+def run(function: Callable, args: tuple) -> Call:
     """Call ``function`` on a copy of ``args``, and keep whatever it raises."""
     mine = [Counted(arg) if callable(arg) else copy.deepcopy(arg) for arg in args]
     try:
@@ -49,22 +49,22 @@ def run(function: Callable, args: tuple) -> Run:
     output = _own_copy(output)
     changed = [i for i, arg in enumerate(args) if not _unchanged(arg, mine[i])]
     repeated = [i for i, arg in enumerate(mine) if isinstance(arg, Counted) and arg.calls > 1]
-    return Run(output, error, tuple(changed), tuple(repeated))
+    return Call(output, error, tuple(changed), tuple(repeated))
 
 
-def try_out(function: Callable, args: tuple) -> Run:
-    """``run`` for a function that is not ours: in a limited time, and without traces in anything but the ``Run``.
+def try_out(function: Callable, args: tuple) -> Call:
+    """``run`` for a function that is not ours: in a limited time, and without traces in anything but the ``Call``.
 
     Raises KeyboardInterrupt where the learner stopped the cell, not where the function raises it itself.
     """
-    with alone() as printed:
-        try:
-            r = in_time(lambda: run(cleaned(function), args))
-        except TimeUp as late:  # raised after the function and before the end of ``run``
-            r = Run(error=late)
+    printed: list[str] = []
+    try:
+        r = guarded(lambda cleaned: run(cleaned, args), function, printed)
+    except TimeUp as late:  # it came between the function and the end of ``run``
+        r = Call(error=late)
     if stopped_by_the_learner(r.error):
         raise r.error
-    r.printed = printed.getvalue()
+    r.printed = "".join(printed)
     return r
 
 
@@ -115,14 +115,14 @@ def gradients(function: Callable, args: tuple) -> dict[int, Tensor | tuple[Tenso
     return reached
 
 
-def agree(r: Run, mistake: Run, compare: Callable = difference) -> bool:
+def agree(r: Call, mistake: Call, compare: Callable = difference) -> bool:
     """Did the candidate do on this input what the mistake does?"""
     if r.error or mistake.error:
         return bool(r.error and mistake.error)
     return compare(r.output, mistake.output) is None
 
 
-def tells_apart(r: Run, mistake: Run, right: Any, compare: Callable = difference) -> bool:
+def tells_apart(r: Call, mistake: Call, right: Any, compare: Callable = difference) -> bool:
     """Does agreeing on this input tell the mistake from the right answer? An error must be the same, word for word."""
     if mistake.error:
         return error_text(r.error) == error_text(mistake.error)

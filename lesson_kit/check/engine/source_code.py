@@ -1,8 +1,10 @@
 """What the code of a learner's function says about it, without running it."""
 
 import dis
+import re
 from collections.abc import Callable, Iterator
 from types import CodeType
+from typing import Any
 
 
 def steps(code: CodeType) -> Iterator[dis.Instruction]:
@@ -30,11 +32,16 @@ def unused_arguments(function: Callable) -> list[str]:
     """Its own arguments that it never reads."""
     if not isinstance(code := getattr(function, "__code__", None), CodeType):
         return []
-    read = set()
-    for step in steps(code):
-        if "LOAD" in step.opname:  # newer Pythons load two in one step
-            read.update(step.argval if isinstance(step.argval, tuple) else [step.argval])
+    read = {name for step in steps(code) for name in _read(step.opname, step.argval)}
     return [name for name in code.co_varnames[: code.co_argcount] if name not in read]
+
+
+def _read(opname: str, argval: Any) -> list[Any]:
+    """What a step reads. Newer Pythons do two things in one: STORE_FAST_LOAD_FAST writes the first name only."""
+    if opname == "LOAD_FAST_AND_CLEAR":  # saves a name from a comprehension that has one like it
+        return []
+    names = argval if isinstance(argval, tuple) else (argval,)
+    return [name for what, name in zip(re.findall("LOAD|STORE", opname), names, strict=False) if what == "LOAD"]
 
 
 def computes(function: Callable) -> bool:

@@ -2,25 +2,28 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lesson_kit.check.engine.differences import Fault, difference, shares_differ
 from lesson_kit.check.engine.errors import describe_error
 from lesson_kit.check.engine.limits import TimeUp
-from lesson_kit.check.engine.run import Run, describe, run, try_out
+from lesson_kit.check.engine.run import Call, describe, run, try_out
+
+if TYPE_CHECKING:
+    from lesson_kit.check.engine.exercise import Exercise
 
 
 @dataclass
 class Trial:
-    """``exercise`` (an ``Exercise``), the candidate, and, input by input, the arguments, the call and what is right.
+    """The exercise, the candidate, and, input by input, the arguments, the call and what is right.
 
     ``ended``: the last call did not come back by itself. The inputs after it were not tried, and ``wanted`` is empty.
     """
 
-    exercise: Any
+    exercise: "Exercise"
     candidate: Callable
     cases: list[tuple]
-    runs: list[Run] = field(default_factory=list)
+    runs: list[Call] = field(default_factory=list)
     wanted: list = field(default_factory=list)
 
     @property
@@ -35,7 +38,7 @@ class Trial:
         """The same, of one more call."""
         return self.fault_of(try_out(self.candidate, self.cases[number]), number)
 
-    def fault_of(self, call: Run, number: int) -> Fault | None:
+    def fault_of(self, call: Call, number: int) -> Fault | None:
         if call.error:
             return Fault("raised", f"It raised {describe_error(call.error, self.exercise.call)}")
         args = self.cases[number]
@@ -61,7 +64,7 @@ class Trial:
         return " and ".join(f"`{self.exercise.arguments[place]}`" for place in places)
 
 
-def try_all(exercise: Any, candidate: Callable) -> Trial:
+def try_all(exercise: "Exercise", candidate: Callable) -> Trial:
     """The candidate on every input, up to the first where it does not come back; then the reference."""
     trial = Trial(exercise, candidate, exercise.inputs())
     for args in trial.cases:

@@ -1,6 +1,8 @@
 """What a check found, as data: what is shown of it is written elsewhere, and nobody has to read it back."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+import torch
 
 
 @dataclass(frozen=True)
@@ -10,7 +12,7 @@ class Verdict:
     There are several only where they name known mistakes: made at once if ``together``, else such as can't be told
     apart. ``text``: the sentences that say what is wrong, with the first hint. ``error_type``: the class of the error
     that the candidate raised, such as "RuntimeError". ``printed``: what it printed for the input that ``text`` is
-    about, in a sentence.
+    about, in a sentence. ``inputs`` and ``dtypes``: on how many inputs it passed, and of what the right results are.
     """
 
     slugs: tuple[str, ...] = ()
@@ -18,6 +20,8 @@ class Verdict:
     together: bool = False
     error_type: str | None = None
     printed: str = ""
+    inputs: int = field(default=0, compare=False)
+    dtypes: tuple[torch.dtype, ...] = field(default=(), compare=False)
 
     @property
     def passed(self) -> bool:

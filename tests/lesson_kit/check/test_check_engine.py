@@ -2,14 +2,18 @@
 
 import _thread
 import builtins
+import contextlib
 import json
 import math
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
+import types
 from pathlib import Path
 
 import numpy as np
@@ -17,9 +21,10 @@ import pytest
 import torch
 from torch import nn
 
+import course_utils
 from lesson_kit import check
 from lesson_kit.check import clinic, progress_file, stories
-from lesson_kit.check.engine import differences, limits
+from lesson_kit.check.engine import differences, errors, limits, originals, source_code
 from lesson_kit.check.engine import display as output
 from lesson_kit.check.engine.exercise import Exercise, exercise
 from lesson_kit.check.engine.limits import TimeUp, in_time
@@ -106,6 +111,43 @@ def test_nothing_of_a_time_limit_is_left_over():
             pass
     assert in_time(lambda: 5) == 5
     assert _thread._count() == threads
+
+
+def test_a_time_limit_that_comes_at_any_moment_leaves_nothing_over():
+    """Also between two of its own steps: before the function has begun, while it ends, and as all is tidied up."""
+    threads = _thread._count()
+    for step in range(300):
+        with contextlib.suppress(TimeUp):
+            in_time(lambda: None, seconds=step * 1e-6)
+        for _ in range(1000):
+            pass
+    assert _thread._count() == threads
+
+
+def test_the_stop_button_ends_a_time_limit_too(monkeypatch):
+    """Pressed while the limit tidies up: it is heard, and nothing goes on after it."""
+    settrace, threads = sys.settrace, _thread._count()
+
+    def pressed(trace):
+        monkeypatch.setattr(sys, "settrace", settrace)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sys, "settrace", pressed)
+    with pytest.raises(KeyboardInterrupt):
+        in_time(lambda: None, seconds=0.05)
+    end = time.monotonic() + 0.2
+    while time.monotonic() < end:  # a late one would be raised here
+        pass
+    assert _thread._count() == threads
+
+
+def test_where_no_thread_can_start_nobody_waits_for_it(monkeypatch):
+    def refused(*args):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(_thread, "start_new_thread", refused)
+    with pytest.raises(RuntimeError, match="new thread"):
+        in_time(lambda: 5)
 
 
 # Functions that are no plain functions, or answer with something else
@@ -297,6 +339,7 @@ def surroundings():
     """What a function might leave changed in the process and in torch."""
     modes = torch._C._len_torch_function_stack(), torch._C._len_torch_dispatch_stack()
     switches = torch.get_default_device(), torch.is_anomaly_enabled(), torch.are_deterministic_algorithms_enabled()
+    switches += torch.get_num_threads(), dict(vars(torch._tensor_str.PRINT_OPTS)), float(torch.tensor(1e-40) / 2)
     process = os.getcwd(), dict(os.environ), signal.getsignal(signal.SIGINT), sys.gettrace(), sys.getprofile()
     return modes, switches, process
 
@@ -317,6 +360,10 @@ def surroundings():
         lambda: torch._C._set_deterministic_algorithms(True),
         lambda: os.chdir("/"),
         lambda: os.environ.update(COURSE_TRIES="1"),
+        lambda: os.environ.pop("PATH"),
+        lambda: torch.set_num_threads(torch.get_num_threads() + 1),
+        lambda: torch.set_printoptions(precision=1, sci_mode=True),
+        lambda: torch.set_flush_denormal(True),
         lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
         lambda: sys.settrace(lambda *args: None),
         lambda: sys.setprofile(lambda *args: None),
@@ -338,6 +385,78 @@ def test_what_a_function_changes_is_put_back_and_no_verdict_hangs_on_it(do):
         assert check.softmax(wrong).mistake == check.softmax(lambda scores: scores * 7).mistake == "wrong-value"
         assert check.softmax(right).passed
         assert surroundings() == before
+
+
+def test_while_built_ins_are_put_back_none_is_missing():
+    """Other threads use them too."""
+    memory, missing, put_back = originals.Memory(builtins), [], threading.Event()
+
+    def look():
+        while not put_back.is_set():
+            missing.extend(name for name in ("len", "print") if name not in vars(builtins))
+
+    print("warm")
+    thread = threading.Thread(target=look)
+    thread.start()
+    for number in range(2000):
+        builtins.abs = builtins.new_of_mine = number
+        memory.put_back()
+    put_back.set()
+    thread.join()
+    del builtins.new_of_mine
+    assert not missing and abs(-5) == 5
+    assert not any(table is vars(builtins) for table, _ in originals._foreign.tables)
+
+
+def test_a_table_gets_its_entries_back(monkeypatch):
+    module = types.ModuleType("lesson_kit.check.of_a_test")
+    module.table = {"one": 1, "two": 2}
+    memory = originals.Memory(module)
+    del module.table["one"]
+    module.table.update(two=22, three=3)
+    memory.put_back()
+    assert module.table == {"one": 1, "two": 2} and memory.still_true()
+
+
+def test_an_object_that_says_it_equals_everything_is_put_back_too():
+    class Same:
+        def __eq__(self, other):
+            return True
+
+        def __call__(self, *args, **options):
+            return torch.tensor(True)
+
+    def candidate(scores):
+        torch.isclose = torch.equal = Same()
+        return scores * 7
+
+    assert check.softmax(candidate).mistake == "wrong-value" and not isinstance(torch.equal, Same)
+
+
+def test_one_thing_that_cannot_be_put_back_keeps_nothing_else_from_it(tmp_path, monkeypatch):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+
+    def candidate(scores):
+        os.chdir("/")
+        shutil.rmtree(gone, ignore_errors=True)
+        torch.set_default_dtype(torch.float64)
+        torch.isclose = lambda *args, **options: torch.tensor(True)
+        return scores * 7
+
+    assert check.softmax(candidate).mistake == "wrong-value" and torch.get_default_dtype() == torch.float32
+
+    def refuses(was):
+        raise OSError
+
+    state = iter(range(10**6))
+    monkeypatch.setattr(limits, "SWITCHES", ((lambda: next(state), refuses), *limits.SWITCHES))
+    isclose, dtype = torch.isclose, torch.get_default_dtype()
+    with originals.kept(), pytest.raises(OSError), limits.alone():  # noqa: PT012
+        torch.set_default_dtype(torch.float64)
+        torch.isclose = None
+    assert torch.isclose is isclose and torch.get_default_dtype() == dtype
 
 
 @pytest.mark.parametrize("do", [replaces_softmax, replaces_isclose])
@@ -832,7 +951,7 @@ def test_an_example_is_for_the_story_only():
 
     double.mistake("squared", ("Hint one.", "Hint two."), lambda x: x * x)
     assert "For `x` (2, 2) float32" in repr(stories.tell(("squared",), "double", {"double": double}))
-    assert "on 1 inputs" in double(lambda x: x + x).message
+    assert "on all 1 inputs" in double(lambda x: x + x).message
     assert double(lambda x: torch.full_like(x, 10.0) if x.shape == (2, 2) else x * x).mistake == "squared"
 
 
@@ -1005,6 +1124,12 @@ def test_the_learners_own_line_comes_before_that_of_a_helper():
     assert message.count("Your line") == 1
 
 
+def test_a_line_of_the_course_is_not_the_learners():
+    message = check.softmax(lambda scores: course_utils.causal_mask("three")).message
+    assert "Your line" in message and "It led to" not in message, message
+    assert all(folder.endswith(os.sep) for folder in errors.LIBRARIES)
+
+
 def test_an_error_is_told_in_paragraphs():
     message = check.softmax(lambda scores: scores.sofmax(-1)).message
     first, line, meaning, where, *_ = message.splitlines()
@@ -1031,6 +1156,22 @@ def test_an_argument_that_is_never_used_is_named():
     inside = check.masked_softmax(lambda scores, mask: (lambda: scores.masked_fill(~mask, 0.0).softmax(0))()).message
     assert "never uses" not in inside
     assert "never uses" not in check.masked_softmax(lambda *both: both[0].softmax(-1)).message
+
+
+@pytest.mark.parametrize(
+    "opname, argval, read",
+    [
+        ("LOAD_FAST", "x", ["x"]),
+        ("LOAD_FAST_LOAD_FAST", ("x", "y"), ["x", "y"]),
+        ("STORE_FAST_LOAD_FAST", ("x", "y"), ["y"]),
+        ("STORE_FAST_STORE_FAST", ("x", "y"), []),
+        ("LOAD_FAST_AND_CLEAR", "x", []),
+        ("RETURN_VALUE", None, []),
+    ],
+)
+def test_a_name_that_is_written_is_not_read(opname, argval, read):
+    """The steps of newer Pythons do two things in one."""
+    assert source_code._read(opname, argval) == read
 
 
 @pytest.mark.parametrize(

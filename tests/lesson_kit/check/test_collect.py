@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -160,7 +161,7 @@ def test_a_helper_of_the_same_name_but_another_kind_is_told(folder):
     assert "`helper` is defined in another way in the piece of softmax" in message
 
 
-@pytest.mark.parametrize("damage", ["def broken(:\n", "# --- end of softmax ---\n"])
+@pytest.mark.parametrize("damage", ["def broken(:\n", "return 5\n", "# --- end of softmax ---\n"])
 def test_a_damaged_file_is_left_alone_and_told(folder, damage):
     kernel = Kernel()
     kernel.check("softmax", SOFTMAX)
@@ -227,12 +228,44 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     assert safe == [6], "all of it lies on the disk before it takes the other's place"
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="links need a privilege there")
 def test_a_file_behind_a_link_is_written_and_the_link_stays(tmp_path):
     file, link = tmp_path / "file", tmp_path / "link"
     file.touch()
     link.symlink_to(file)
     write_whole(link, "one\n")
     assert link.is_symlink() and file.read_text() == "one\n"
+
+
+def test_the_guard_of_a_dead_kernel_is_taken_over_and_that_of_a_live_one_is_not(folder, monkeypatch):
+    monkeypatch.setattr(collect, "PATIENCE", 0.2)
+    guard, kernel = folder / f".{collect.NAME}.lock", Kernel()
+    guard.write_text("another's")
+    assert "another notebook is writing there" in kernel.check("softmax", SOFTMAX)
+    assert guard.read_text() == "another's" and not (folder / collect.NAME).exists()
+    os.utime(guard, (time.time() - 2 * collect.STALE,) * 2)
+    assert "It stands in" in kernel.check("softmax", SOFTMAX) and not guard.exists()
+
+
+def test_a_guard_that_another_has_taken_over_is_not_taken_away(folder):
+    file = folder / collect.NAME
+    guard = file.with_name(f".{file.name}.lock")
+    with collect._alone_with(file):
+        assert guard.exists()
+        guard.write_text("another's")
+    assert guard.read_text() == "another's"
+
+
+def test_where_no_guard_can_be_made_the_wait_has_an_end(folder, monkeypatch):
+    """Windows refuses with PermissionError while another takes it away."""
+
+    def refused(*args, **options):
+        raise PermissionError
+
+    monkeypatch.setattr(collect, "PATIENCE", 0.1)
+    monkeypatch.setattr(Path, "open", refused)
+    with pytest.raises(collect._CannotCollect), collect._alone_with(folder / collect.NAME):
+        pass
 
 
 def test_several_kernels_can_write_at_once(folder):

@@ -5,7 +5,7 @@ A mistake is a few lines of code that make it; a candidate that does the same on
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from lesson_kit.check.engine.run import agree, run, tells_apart
 from lesson_kit.check.engine.trial import Trial
@@ -21,7 +21,7 @@ class Known(NamedTuple):
 
 def known_mistake(trial: Trial) -> Known | None:
     """One mistake alone if that explains it, else two together."""
-    mistakes: dict[str, Any] = trial.exercise.mistakes
+    mistakes = trial.exercise.mistakes
     if found := tuple(slug for slug, each in mistakes.items() if any(does_the_same(trial, way) for way in each.ways)):
         return Known(found, False, "\nOr: ".join(mistakes[slug].hints[0] for slug in found))
     for slugs, way in trial.exercise.pairs():
