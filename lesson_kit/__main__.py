@@ -1,14 +1,13 @@
 """``python -m lesson_kit start``: working copies of the lessons, and the first of them open in JupyterLab."""
 
 import argparse
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from lesson_kit import working_copies
-
-COMMAND = "python -m lesson_kit start"
+from lesson_kit import ready, working_copies
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -24,6 +23,9 @@ def main(arguments: list[str] | None = None) -> int:
     start.epilog = "Further options are handed to JupyterLab, such as --port=9000."
     asked, options = parser.parse_known_args(arguments)
     try:
+        if lesson := next((word for word in options if re.fullmatch(r"\d\d?", word)), None):
+            name = working_copies.original(lesson).stem
+            raise ValueError(f"{name} is among your copies: type this without {lesson}, and open it from the side bar.")
         with _expect_writable():
             if asked.fresh:
                 print(f"Lesson {asked.fresh}, as it is now: {working_copies.make_fresh(asked.fresh, asked.folder)}")
@@ -60,7 +62,8 @@ def _copies(folder: str) -> Path:
         print(f"{count} new in {report.folder}. They are your own copies: nothing here writes over them.")
     if report.changed:
         print(f"Changed since your copy was made: {', '.join(report.changed)}.")
-        print(f"Your copies stay as they are. A fresh one beside yours: {COMMAND} --fresh {report.changed[0][:2]}")
+        again = f"{ready.this_python()} -m lesson_kit start --fresh {report.changed[0][:2]}"
+        print(f"Your copies stay as they are. A fresh one beside yours: {again}")
     return report.folder
 
 

@@ -96,7 +96,8 @@ def serve(folder: Path, browser: bool = True, options: tuple[str, ...] = ()) -> 
         tornado_settings={"static_custom_path": [str(ours / "settings")]},
     )
     server.io_loop.add_callback(_warm_up, server, lesson)
-    print("JupyterLab opens in your browser, or at the address below. Ctrl+C here ends it; your work is kept.")
+    print("JupyterLab opens in your browser, or at the address below.")
+    print("Ctrl+C here ends it; what you saved (Ctrl+S) is kept.")
     server.start()
 
 

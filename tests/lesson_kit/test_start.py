@@ -199,6 +199,11 @@ def test_an_unknown_lesson(capsys, here, lesson):
     assert f"There is no lesson {lesson!r}: the lessons are 00, 03." in said(capsys, "--fresh", lesson)
 
 
+def test_a_lesson_asked_for_by_its_number_is_told_where_it_is(capsys, here):
+    assert said(capsys, "03") == "03_masks is among your copies: type this without 03, and open it from the side bar.\n"
+    assert "There is no lesson '77'" in said(capsys, "77")
+
+
 def test_a_folder_that_cant_be_written(capsys, here, monkeypatch):
     def refuse(*arguments, **options):
         raise PermissionError(13, "Permission denied", str(here / "my_lessons"))

@@ -53,7 +53,7 @@ class CheckResult:
         """The verdict is shown already: show nothing more at the end of a cell."""
 
 
-@dataclass
+@dataclass(repr=False)
 class Exercise:
     """A reference, inputs and known mistakes; calling it with a candidate gives the verdict.
 
@@ -83,6 +83,9 @@ class Exercise:
         self.arguments = list(inspect.signature(self.reference).parameters)
         self.call = f"{self.name}({', '.join(self.arguments)})"
         self._row: list[Any] = []  # the kind of the last failure, as often as it has happened in a row
+
+    def __repr__(self) -> str:
+        return f"<the check of {self.call}>"
 
     # --- how authors declare the rest ---
 

@@ -32,7 +32,7 @@ def _product(line: str, left: str, inner: str, other: str, right: str) -> str:
         return meet
     both = f"The last axes of both are {inner} long" if inner == right else f"Both begin with {left}"
     if re.search(r"\.T\b|\.mT\b|\.t\(|transpose|permute|swapaxes|einsum", line):
-        return f"{meet} {both}: is the right one of the two turned, and is it turned once?"
+        return f"{meet} {both}: is one of them turned that should not be, or not turned that should be?"
     return f"{meet} {both}: does the {'right' if inner == right else 'left'} side want to be transposed?"
 
 

@@ -600,6 +600,16 @@ def test_a_wrong_shape_is_explained(change, says):
     assert result.mistake == "wrong-shape" and says in result.message
 
 
+def test_a_mean_over_a_single_row_is_not_called_right():
+    @exercise(lambda: [(torch.randn(1, 3, generator=torch.Generator().manual_seed(0)),)])
+    def double(x):
+        """Twice x."""
+        return 2 * x
+
+    message = double(lambda x: (2 * x).mean(dim=0)).message
+    assert "It lacks an axis of length 1" in message and "numbers are right" not in message
+
+
 def test_not_implemented_is_no_attempt_only_where_the_learner_says_so():
     def in_whole_numbers(scores):
         return scores.long().softmax(-1)  # PyTorch's own NotImplementedError
@@ -1091,7 +1101,7 @@ def test_before_the_first_mistake_there_is_nothing_to_explain(monkeypatch):
         ("torch.ones(2)[0, 0]", "It has 1 axis,", "axes,"),
         ("torch.ones(1)[3]", "Axis 0 has 1 entry,", ""),
         ("torch.ones(1).view(2)", "must hold exactly 1 entry.", ""),
-        ("query @ torch.ones(5, 4).T.T", "right one of the two turned", "want to be transposed"),
+        ("query @ torch.ones(5, 4).T.T", "one of them turned that should not be", "want to be transposed"),
         ("query @@ key", "Python can't read this line", ""),
     ],
 )  # fmt: skip
