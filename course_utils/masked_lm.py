@@ -108,10 +108,16 @@ class MaskedLanguageModel(nn.Module):
 
 
 def draw_weights(model: MaskedLanguageModel) -> MaskedLanguageModel:
-    """Draws all weights anew as BERT's are, and returns the model: normal, standard deviation 0.02, biases 0."""
+    """Draws all weights anew as BERT's are, and returns the model: normal, standard deviation 0.02.
+
+    Biases become 0 and the norms' gains 1.
+    """
     for module in model.modules():
         if isinstance(module, nn.Linear | nn.Embedding):
             nn.init.normal_(module.weight, std=0.02)
-        if isinstance(module, nn.Linear):
+        if isinstance(module, nn.Linear | LayerNorm):
             nn.init.zeros_(module.bias)
+        if isinstance(module, LayerNorm):
+            nn.init.ones_(module.gain)
+    nn.init.zeros_(model.bias)
     return model
