@@ -9,6 +9,14 @@ from torch import Tensor
 INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
 
 
+def expect_attention_mask(name: str, mask: Tensor, x: Tensor) -> None:
+    """Boolean, True for "may attend", and (batch or 1, queries or 1, keys) for the self-attention of ``x``."""
+    expect_dtype(name, mask, "a boolean tensor (True = may attend)", (torch.bool,))
+    batch, length = x.shape[:2]
+    fits = mask.dim() == 3 and mask.shape[0] in (1, batch) and mask.shape[1] in (1, length) and mask.shape[2] == length
+    expect_shape(name, mask, fits, f"(batch or 1, queries or 1, keys), here ({batch} or 1, {length} or 1, {length})")
+
+
 def expect_dtype(name: str, x: Tensor, kind: str, dtypes: tuple[torch.dtype, ...]) -> None:
     """``x`` must be a tensor of one of ``dtypes``, which ``kind`` puts into words."""
     got = x.dtype if isinstance(x, Tensor) else type(x).__name__

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from course_utils._expect import (
     expect_mask,
+    expect_number,
     expect_positive_int,
     expect_query_key_value,
     expect_sequences,
@@ -61,22 +62,23 @@ class MultiHeadAttention(nn.Module):
 
     MultiHead(Q, K, V) = Concat(head_1, ..., head_h) W_O, with head_i = Attention(Q W_Q_i, K W_K_i, V W_V_i).
     The matrices of all heads stand side by side in one ``nn.Linear``. Source: Vaswani et al. 2017, section 3.2.2.
+    ``weight_dropout`` is the share of the weights that training sets to 0: BERT does so, the paper does not.
 
-    Raises:
-        TypeError, ValueError: a size is not a positive int, or ``n_heads`` does not divide ``d_model``.
+    Raises TypeError or ValueError if a size is not a positive int, ``n_heads`` does not divide ``d_model``, or
+    ``weight_dropout`` lies outside [0, 1).
     """
 
-    def __init__(self, d_model: int, n_heads: int, bias: bool = True):
+    def __init__(self, d_model: int, n_heads: int, *, bias: bool = True, weight_dropout: float = 0.0):
         super().__init__()
         expect_positive_int(d_model=d_model, n_heads=n_heads)
+        expect_number("weight_dropout", weight_dropout, below=1)
         if d_model % n_heads:
             raise ValueError(f"d_model must be a multiple of n_heads, got d_model={d_model} and n_heads={n_heads}")
-        self.d_model, self.n_heads = d_model, n_heads
+        self.d_model, self.n_heads, self.weight_dropout = d_model, n_heads, weight_dropout
         self.w_q = nn.Linear(d_model, d_model, bias)
         self.w_k = nn.Linear(d_model, d_model, bias)
         self.w_v = nn.Linear(d_model, d_model, bias)
         self.w_o = nn.Linear(d_model, d_model, bias)
-        self.weight_dropout = 0.0  # the paper drops no attention weights; BERT sets this
 
     def forward(
         self,
@@ -92,9 +94,7 @@ class MultiHeadAttention(nn.Module):
         padding mask, (batch, keys), is passed as ``mask[:, None, :]``. Without ``need_weights`` torch's fused attention
         gives the same output and stores no weights.
 
-        Raises:
-            TypeError: a tensor is not floating point, dtypes differ, or ``mask`` is not boolean.
-            ValueError: shapes do not fit together, or tensors lie on different devices.
+        Raises TypeError and ValueError as ``scaled_dot_product_attention`` does.
         """
         expect_sequences(self.w_q.weight, query=query, key=key, value=value)
         expect_shape("value", value, value.shape[1] == key.shape[1], f"one row for each of the {key.shape[1]} keys")
@@ -103,9 +103,17 @@ class MultiHeadAttention(nn.Module):
         k = split_heads(self.w_k(key), self.n_heads)
         v = split_heads(self.w_v(value), self.n_heads)
 
-        # 2. Attention in each head.
+        # 2. Attention in each head: by hand if the weights are wanted, else fused.
+        if mask is not None:
+            mask = mask_for_heads(mask, q, k)
         dropout = self.weight_dropout if self.training else 0.0
-        context, weights = attend_in_heads(q, k, v, mask, need_weights, dropout)
+        if need_weights:
+            context, weights = scaled_dot_product_attention(q, k, v, mask)
+            if dropout:
+                weights = F.dropout(weights, dropout)
+                context = weights @ v
+        else:
+            context, weights = F.scaled_dot_product_attention(q, k, v, mask, dropout), None
 
         # 3. The heads side by side again, and mixed.
         return self.w_o(merge_heads(context)), weights
@@ -121,34 +129,20 @@ def merge_heads(x: Float[Tensor, "batch heads length d_head"]) -> Float[Tensor, 
     return x.transpose(1, 2).flatten(2)
 
 
-def attend_in_heads(
+def mask_for_heads(
+    mask: Bool[Tensor, "..."],
     q: Float[Tensor, "batch heads queries d_head"],
     k: Float[Tensor, "batch heads keys d_head"],
-    v: Float[Tensor, "batch heads keys d_head"],
-    mask: Bool[Tensor, "..."] | None,
-    need_weights: bool,
-    dropout: float = 0.0,
-) -> tuple[Float[Tensor, "batch heads queries d_head"], Float[Tensor, "batch heads queries keys"] | None]:
-    """Attention in all heads at once: by hand if the weights are wanted, else by torch's fused kernel.
+) -> Bool[Tensor, "..."]:
+    """A mask for (batch, queries, keys) gets an axis for the heads; one that has it stays.
 
-    ``dropout`` sets that share of the weights to 0 and divides the others by ``1 - dropout``.
+    Raises:
+        TypeError, ValueError: as for ``MultiHeadAttention``.
     """
-    if mask is not None:
-        mask = _mask_for_heads(mask, q, k)
-    if not need_weights:
-        return F.scaled_dot_product_attention(q, k, v, mask, dropout), None
-    context, weights = scaled_dot_product_attention(q, k, v, mask)
-    if dropout:
-        weights = F.dropout(weights, dropout)
-        context = weights @ v
-    return context, weights
-
-
-def _mask_for_heads(mask: Tensor, q: Tensor, k: Tensor) -> Tensor:
     batch, heads, queries, keys = *q.shape[:3], k.shape[2]
     if getattr(mask, "ndim", 0) == 4:
         expect_mask(mask, (batch, heads, queries, keys), q.device)
         return mask
     expect_mask(mask, (batch, queries, keys), q.device)
-    mask = mask[(None,) * (2 - mask.dim())]  # torch's kernel wants at least the axes of queries and keys
+    mask = torch.atleast_2d(mask)  # torch's kernel wants at least the axes of queries and keys
     return mask[:, None] if mask.dim() == 3 else mask

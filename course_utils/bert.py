@@ -82,13 +82,20 @@ class Bert(nn.Module):
         super().__init__()
         attention_dropout = dropout if attention_dropout is None else attention_dropout
         expect_number("attention_dropout", attention_dropout, below=1)
-        tables = {"vocab_size": vocab_size, "max_length": max_length, "n_segments": n_segments}
-        self.embeddings = LearnedEmbeddings(d_model=d_model, **tables)
+        self.embeddings = LearnedEmbeddings(
+            vocab_size=vocab_size, d_model=d_model, max_length=max_length, n_segments=n_segments
+        )
         self.embeddings_norm = LayerNorm(d_model, eps)
-        stack = {"n_layers": n_layers, "d_model": d_model, "n_heads": n_heads, "d_ff": d_ff}
-        self.encoder = Encoder(**stack, dropout=dropout, activation=activation, eps=eps)
-        for layer in self.encoder.layers:
-            layer.attention.weight_dropout = attention_dropout
+        self.encoder = Encoder(
+            n_layers=n_layers,
+            d_model=d_model,
+            n_heads=n_heads,
+            d_ff=d_ff,
+            dropout=dropout,
+            weight_dropout=attention_dropout,
+            activation=activation,
+            eps=eps,
+        )
         self.dropout = nn.Dropout(dropout)
         self.pooler = nn.Linear(d_model, d_model) if with_pooler else None
 
@@ -108,7 +115,8 @@ class Bert(nn.Module):
         """
         x = self.embed(input_ids, token_type_ids)
         real = None if attention_mask is None else _boolean(attention_mask)
-        out = self.encoder(x, for_all_queries("attention_mask", real, x), need_weights)
+        mask = for_all_queries("attention_mask", real, x)
+        out = self.encoder(x, need_weights=need_weights, attention_mask=mask)
         pooled = None if self.pooler is None else torch.tanh(self.pooler(out.last_hidden_state[:, 0]))
         return BertOutput(out.last_hidden_state, out.hidden_states, out.attention_weights, pooled)
 

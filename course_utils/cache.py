@@ -4,11 +4,18 @@ Under a causal mask no token sees a later one, so its keys and values never chan
 """
 
 import torch
+import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from course_utils._expect import expect_padding_mask, expect_positive_int, expect_sequences
-from course_utils.attention import MultiHeadAttention, attend_in_heads, merge_heads, split_heads
+from course_utils.attention import (
+    MultiHeadAttention,
+    mask_for_heads,
+    merge_heads,
+    scaled_dot_product_attention,
+    split_heads,
+)
 from course_utils.decoder import Decoder, DecoderLayer, DecoderOutput
 from course_utils.layers import AttentionSublayer
 from course_utils.masks import causal_mask, for_all_queries
@@ -138,7 +145,12 @@ def _attend(
 ) -> tuple[Tensor, Tensor | None]:
     """The rest of ``MultiHeadAttention.forward``."""
     query = split_heads(attention.w_q(x), attention.n_heads)
-    context, weights = attend_in_heads(query, keys, values, mask, need_weights)
+    if mask is not None:
+        mask = mask_for_heads(mask, query, keys)
+    if need_weights:
+        context, weights = scaled_dot_product_attention(query, keys, values, mask)
+    else:
+        context, weights = F.scaled_dot_product_attention(query, keys, values, mask), None
     return attention.w_o(merge_heads(context)), weights
 
 

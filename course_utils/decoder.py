@@ -18,7 +18,8 @@ from course_utils.masks import causal_mask, for_all_queries
 class DecoderOutput:
     """What a decoder returns.
 
-    ``hidden_states``: n_layers + 1 tensors (batch, target, d_model), the input first.
+    ``hidden_states``: n_layers + 1 tensors (batch, target, d_model), the input first. The last one is
+    ``last_hidden_state``, after the final norm if there is one.
     ``self_attention_weights``, ``cross_attention_weights``: n_layers tensors each, (batch, heads, target, target)
     and (batch, heads, target, source), or None if not asked for.
     """
@@ -109,9 +110,11 @@ class Decoder(nn.Module):
     ):
         super().__init__()
         expect_positive_int(n_layers=n_layers)
-        layer = {"d_model": d_model, "n_heads": n_heads, "d_ff": d_ff, "dropout": dropout}
-        layer |= {"activation": activation, "norm_first": norm_first, "eps": eps}
-        self.layers = nn.ModuleList(DecoderLayer(**layer) for _ in range(n_layers))
+        sizes = {"d_model": d_model, "n_heads": n_heads, "d_ff": d_ff}
+        self.layers = nn.ModuleList(
+            DecoderLayer(**sizes, dropout=dropout, activation=activation, norm_first=norm_first, eps=eps)
+            for _ in range(n_layers)
+        )
         self.final_norm = LayerNorm(d_model, eps) if norm_first else nn.Identity()
         self.causal = True
 
@@ -126,9 +129,7 @@ class Decoder(nn.Module):
     ) -> DecoderOutput:
         """Runs the stack. ``target_mask`` and ``source_mask`` are padding masks, True for real tokens.
 
-        Raises:
-            TypeError: a tensor is not floating point, dtypes differ, or a mask is not boolean.
-            ValueError: shapes do not fit together, or tensors lie on different devices.
+        Raises TypeError and ValueError as ``MultiHeadAttention`` does.
         """
         expect_sequences(self.layers[0].self_attention.w_q.weight, x=x, memory=memory)
         target_mask = for_all_queries("target_mask", target_mask, x)

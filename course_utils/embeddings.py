@@ -44,20 +44,21 @@ class LearnedEmbeddings(nn.Module):
         self.segment = nn.Embedding(n_segments, d_model)
 
     def forward(
-        self, ids: Int[Tensor, "batch length"], segments: Int[Tensor, "batch length"] | None = None
+        self, input_ids: Int[Tensor, "batch length"], token_type_ids: Int[Tensor, "batch length"] | None = None
     ) -> Float[Tensor, "batch length d_model"]:
-        """The sum of the three rows for each token. ``segments`` defaults to all zeros.
+        """The sum of the three rows for each token. ``token_type_ids``, the segments, default to all zeros.
 
         Raises:
-            TypeError: ``ids`` or ``segments`` are not integers.
+            TypeError: ``input_ids`` or ``token_type_ids`` are not integers.
             ValueError: an id lies outside its table, the sequence is empty or longer than the position table,
                 or the shapes differ.
         """
-        expect_ids("input_ids", ids, self.word.num_embeddings, max_length=self.position.num_embeddings)
-        if segments is None:
-            segments = torch.zeros_like(ids)
-        expect_ids("token_type_ids", segments, self.segment.num_embeddings, max_length=self.position.num_embeddings)
-        fits = segments.shape == ids.shape
-        expect_shape("token_type_ids", segments, fits, f"that of input_ids, {tuple(ids.shape)}")
-        positions = torch.arange(ids.shape[1], device=ids.device)
-        return self.word(ids) + self.segment(segments) + self.position(positions)
+        max_length = self.position.num_embeddings
+        expect_ids("input_ids", input_ids, self.word.num_embeddings, max_length)
+        if token_type_ids is None:
+            token_type_ids = torch.zeros_like(input_ids)
+        expect_ids("token_type_ids", token_type_ids, self.segment.num_embeddings, max_length)
+        fits = token_type_ids.shape == input_ids.shape
+        expect_shape("token_type_ids", token_type_ids, fits, f"that of input_ids, {tuple(input_ids.shape)}")
+        positions = torch.arange(input_ids.shape[1], device=input_ids.device)
+        return self.word(input_ids) + self.segment(token_type_ids) + self.position(positions)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from course_utils._expect import expect_number, expect_positive_int
+from course_utils._expect import expect_attention_mask, expect_number, expect_positive_int, expect_sequences
 from course_utils.attention import MultiHeadAttention
 from course_utils.layers import AttentionSublayer, FeedForward, LayerNorm, post_norm, pre_norm
 from course_utils.masks import for_all_queries
@@ -18,7 +18,8 @@ from course_utils.masks import for_all_queries
 class EncoderOutput:
     """What an encoder returns.
 
-    ``hidden_states``: n_layers + 1 tensors (batch, length, d_model), the input first.
+    ``hidden_states``: n_layers + 1 tensors (batch, length, d_model), the input first. The last one is
+    ``last_hidden_state``, after the final norm if there is one.
     ``attention_weights``: n_layers tensors (batch, heads, queries, keys), or None if not asked for.
     """
 
@@ -30,11 +31,12 @@ class EncoderOutput:
 class EncoderLayer(nn.Module):
     """Self-attention, then the feed-forward network, each with its residual and its norm.
 
-    ``add_and_norm`` is the wiring: ``post_norm``, or ``pre_norm`` with ``norm_first``.
+    ``add_and_norm`` is the wiring: ``post_norm``, or ``pre_norm`` with ``norm_first``. ``dropout`` acts on the outputs
+    of the two sublayers, ``weight_dropout`` on the attention weights.
 
     Raises:
         TypeError, ValueError: a size is not a positive int, ``n_heads`` does not divide ``d_model``,
-            ``dropout`` lies outside [0, 1), or the activation is unknown.
+            a dropout lies outside [0, 1), or the activation is unknown.
     """
 
     def __init__(
@@ -44,13 +46,14 @@ class EncoderLayer(nn.Module):
         n_heads: int,
         d_ff: int,
         dropout: float = 0.0,
+        weight_dropout: float = 0.0,
         activation: str = "relu",
         norm_first: bool = False,
         eps: float = 1e-5,
     ):
         super().__init__()
         expect_number("dropout", dropout, below=1)
-        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.attention = MultiHeadAttention(d_model, n_heads, weight_dropout=weight_dropout)
         self.norm1 = LayerNorm(d_model, eps)
         self.feed_forward = FeedForward(d_model, d_ff, activation)
         self.norm2 = LayerNorm(d_model, eps)
@@ -64,6 +67,7 @@ class EncoderLayer(nn.Module):
         need_weights: bool = False,
     ) -> tuple[Float[Tensor, "batch length d_model"], Float[Tensor, "batch heads length length"] | None]:
         """Returns ``(x, weights)``. ``mask`` and the errors raised are those of ``MultiHeadAttention``."""
+        # The wiring wants a function of x alone: this one keeps the weights aside.
         attend = AttentionSublayer(lambda x: self.attention(x, x, x, mask, need_weights), self.dropout)
         x = self.add_and_norm(x, attend, self.norm1)
         x = self.add_and_norm(x, lambda x: self.dropout(self.feed_forward(x)), self.norm2)
@@ -87,31 +91,40 @@ class Encoder(nn.Module):
         n_heads: int,
         d_ff: int,
         dropout: float = 0.0,
+        weight_dropout: float = 0.0,
         activation: str = "relu",
         norm_first: bool = False,
         eps: float = 1e-5,
     ):
         super().__init__()
         expect_positive_int(n_layers=n_layers)
-        layer = {"d_model": d_model, "n_heads": n_heads, "d_ff": d_ff, "dropout": dropout}
-        layer |= {"activation": activation, "norm_first": norm_first, "eps": eps}
-        self.layers = nn.ModuleList(EncoderLayer(**layer) for _ in range(n_layers))
+        sizes = {"d_model": d_model, "n_heads": n_heads, "d_ff": d_ff}
+        dropouts = {"dropout": dropout, "weight_dropout": weight_dropout}
+        self.layers = nn.ModuleList(
+            EncoderLayer(**sizes, **dropouts, activation=activation, norm_first=norm_first, eps=eps)
+            for _ in range(n_layers)
+        )
         self.final_norm = LayerNorm(d_model, eps) if norm_first else nn.Identity()
 
     def forward(
         self,
         x: Float[Tensor, "batch length d_model"],
-        mask: Bool[Tensor, "batch length"] | Bool[Tensor, "#batch #length length"] | None = None,
+        mask: Bool[Tensor, "batch length"] | None = None,
         need_weights: bool = False,
+        attention_mask: Bool[Tensor, "#batch #length length"] | None = None,
     ) -> EncoderOutput:
-        """Runs the stack. ``mask`` is a padding mask, (batch, length), True for real tokens; or, with three axes, an
-        attention mask, (batch or 1, queries or 1, keys): ``causal_mask(length)[None]``.
+        """Runs the stack. ``mask`` is a padding mask, True for real tokens. ``attention_mask``, (batch or 1, queries or
+        1, keys), says who may attend to whom: ``causal_mask(length)[None]``. Given both, both must allow it. (``Bert``
+        calls its padding mask ``attention_mask``, as Hugging Face does.)
 
         Raises:
             TypeError, ValueError: as for ``MultiHeadAttention``.
         """
-        if getattr(mask, "ndim", None) != 3:
-            mask = for_all_queries("mask", mask, x)
+        expect_sequences(self.layers[0].attention.w_q.weight, x=x)
+        mask = for_all_queries("mask", mask, x)
+        if attention_mask is not None:
+            expect_attention_mask("attention_mask", attention_mask, x)
+            mask = attention_mask if mask is None else mask & attention_mask
         hidden_states, attention_weights = [x], []
         for layer in self.layers:
             x, weights = layer(x, mask, need_weights)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import torch
 from jaxtyping import Bool, Float, Int
-from torch import Tensor
+from torch import Tensor, nn
 
 from course_utils._expect import expect_int_from, expect_number
 from course_utils.cache import KeyValueCache, cached_decode
@@ -25,7 +25,7 @@ class Generated:
     ``log_probability``: natural logarithm of P(ids | source), up to and including the first ``eos_id``.
     ``score``: what the search ranked by, the same number after the length penalty.
     ``self_attention_weights``, ``cross_attention_weights``: as in ``DecoderOutput``; row t is the step that chose
-    ``ids[:, t]``. None if not asked for.
+    ``ids[:, t]`` (if ``decoder.causal`` is False, of one pass over all of ``ids`` instead). None if not asked for.
     """
 
     ids: Int[Tensor, "batch length"]
@@ -56,7 +56,7 @@ def greedy_decode(
             ``max_length`` outside 1..``model.max_length``; or the decoder is not causal, and the cache is used.
     """
     _expect_search(model, bos_id, eos_id, max_length)
-    with _evaluating(model):
+    with evaluating(model):
         memory = model.encode(source_ids, source_mask).last_hidden_state
         batch = len(source_ids)
         ids = torch.full((batch, max_length + 1), eos_id, device=source_ids.device)
@@ -110,7 +110,7 @@ def beam_search(
     def penalty(length: Float[Tensor, "*shape"] | int) -> Float[Tensor, "*shape"] | float:
         return ((5 + length) / 6) ** length_penalty
 
-    with _evaluating(model):
+    with evaluating(model):
         memory = model.encode(source_ids, source_mask).last_hidden_state
         batch, device = len(source_ids), source_ids.device
         # Beam j of source i is row i * beam_size + j of the decoder's batch.
@@ -178,7 +178,7 @@ class _NextToken:
 
 
 def _weights(model: Transformer, ids: Tensor, memory: Tensor, source_mask: Tensor | None, need_weights: bool) -> tuple:
-    # A second pass, over the finished target. No token sees a later one, so its row t is what step t saw; and the steps
+    # A second pass, over the finished target. If no token sees a later one, its row t is what step t saw; and the steps
     # need not keep the weights of beams that were dropped later.
     if not need_weights:
         return None, None
@@ -187,14 +187,16 @@ def _weights(model: Transformer, ids: Tensor, memory: Tensor, source_mask: Tenso
 
 
 @contextmanager
-def _evaluating(model: Transformer) -> Iterator[None]:
-    training = model.training
+def evaluating(model: nn.Module) -> Iterator[None]:
+    """Evaluation mode and no gradients, as long as it lasts; then each part of ``model`` has its own mode again."""
+    modes = {module: module.training for module in model.modules()}
     model.eval()
     try:
         with torch.no_grad():
             yield
     finally:
-        model.train(training)
+        for module, training in modes.items():
+            module.training = training
 
 
 def _expect_search(model: Transformer, bos_id: int, eos_id: int, max_length: int) -> None:

@@ -69,7 +69,7 @@ class FeedForward(nn.Module):
     def __init__(self, d_model: int, d_ff: int, activation: str = "relu"):
         super().__init__()
         expect_positive_int(d_model=d_model, d_ff=d_ff)
-        if activation not in list(ACTIVATIONS):
+        if activation not in list(ACTIVATIONS):  # a list: a dict would choke on what can't be hashed
             raise ValueError(f"activation must be one of {sorted(ACTIVATIONS)}, got {activation!r}")
         self.w_1 = nn.Linear(d_model, d_ff)
         self.w_2 = nn.Linear(d_ff, d_model)

@@ -36,6 +36,7 @@ def mask_tokens(
     """Chooses ``share`` of the tokens; of these 80% become [MASK], 10% a random word, 10% stay. ``ids`` is not changed.
 
     ``special`` marks what is never touched. Returns ``(inputs, labels)``; labels are ``NOT_ASKED`` at all other tokens.
+    ``generator`` is one of the CPU, wherever ``ids`` are: the same seed masks the same tokens on every device.
 
     Raises:
         TypeError: ``special`` is not boolean.
@@ -45,11 +46,11 @@ def mask_tokens(
         raise ValueError(f"share must lie in (0, 1], got {share}")
     expect_dtype("special", special, "a boolean tensor", (torch.bool,))
     expect_shape("special", special, special.shape == ids.shape, f"that of ids, {tuple(ids.shape)}")
-    chosen = ~special & (torch.rand(ids.shape, generator=generator) < share)
-    what = torch.rand(ids.shape, generator=generator)
+    chosen = ~special & (torch.rand(ids.shape, generator=generator).to(ids.device) < share)
+    what = torch.rand(ids.shape, generator=generator).to(ids.device)
     inputs = torch.where(chosen & (what < 0.8), mask_id, ids)
     random_words = torch.randint(0, vocab_size, ids.shape, generator=generator, dtype=ids.dtype)
-    inputs = torch.where(chosen & (what >= 0.9), random_words, inputs)
+    inputs = torch.where(chosen & (what >= 0.9), random_words.to(ids.device), inputs)
     return inputs, torch.where(chosen, ids, NOT_ASKED)
 
 
@@ -75,21 +76,27 @@ class MaskedLanguageModel(nn.Module):
         return F.linear(transformed, self.bert.embeddings.word.weight, self.bias)
 
     def forward(
-        self,
-        input_ids: Int[Tensor, "batch length"],
-        attention_mask: Tensor | None = None,
-        labels: Int[Tensor, "batch length"] | None = None,
-    ) -> Tensor | tuple[Tensor, Tensor]:
-        """Scores (batch, length, vocab_size); with ``labels`` instead ``(loss, accuracy)`` over the asked tokens.
+        self, input_ids: Int[Tensor, "batch length"], attention_mask: Tensor | None = None
+    ) -> Float[Tensor, "batch length vocab_size"]:
+        """A score for each word at each token. Masks and errors are those of ``Bert``."""
+        return self.scores(self.bert(input_ids, attention_mask=attention_mask).last_hidden_state)
 
-        Only asked tokens go through the head then, which saves most of its work.
+    def loss(
+        self, input_ids: Int[Tensor, "batch length"], attention_mask: Tensor | None, labels: Int[Tensor, "batch length"]
+    ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
+        """``(loss, accuracy)``: the mean cross-entropy of the asked tokens, in nats, and the share guessed right.
+
+        Both are 0 if nothing is asked. Only asked tokens go through the head, which saves most of its work.
+
+        Raises:
+            TypeError, ValueError: as for ``Bert``; ``labels`` are not integers, or not of the shape of ``input_ids``.
         """
         hidden = self.bert(input_ids, attention_mask=attention_mask).last_hidden_state
-        if labels is None:
-            return self.scores(hidden)
+        expect_dtype("labels", labels, "an int64 tensor", (torch.int64,))
+        expect_shape("labels", labels, labels.shape == input_ids.shape, f"that of input_ids, {tuple(input_ids.shape)}")
         asked = labels != NOT_ASKED
-        scores, wanted = self.scores(hidden[asked]), labels[asked]
-        return F.cross_entropy(scores, wanted), (scores.argmax(-1) == wanted).float().mean()
+        scores, wanted, n = self.scores(hidden[asked]), labels[asked], asked.sum().clamp(min=1)
+        return F.cross_entropy(scores, wanted, reduction="sum") / n, (scores.argmax(-1) == wanted).sum() / n
 
     @classmethod
     def from_huggingface(cls, hf_model: nn.Module) -> "MaskedLanguageModel":
@@ -108,10 +115,16 @@ class MaskedLanguageModel(nn.Module):
 
 
 def draw_weights(model: MaskedLanguageModel) -> MaskedLanguageModel:
-    """Draws all weights anew as BERT's are, and returns the model: normal, standard deviation 0.02, biases 0."""
+    """Draws all weights anew as BERT's are, and returns the model: normal, standard deviation 0.02.
+
+    Biases become 0 and the norms' gains 1.
+    """
     for module in model.modules():
         if isinstance(module, nn.Linear | nn.Embedding):
             nn.init.normal_(module.weight, std=0.02)
-        if isinstance(module, nn.Linear):
+        if isinstance(module, nn.Linear | LayerNorm):
             nn.init.zeros_(module.bias)
+        if isinstance(module, LayerNorm):
+            nn.init.ones_(module.gain)
+    nn.init.zeros_(model.bias)
     return model

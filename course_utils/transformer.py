@@ -52,9 +52,9 @@ class Transformer(nn.Module):
         self.register_buffer("positions", sinusoidal_positions(max_length, d_model), persistent=False)
         self.source_embedding = nn.Embedding(source_vocab_size, d_model)
         self.target_embedding = nn.Embedding(target_vocab_size, d_model)
-        stack = {"n_layers": n_layers, "d_model": d_model, "n_heads": n_heads, "d_ff": d_ff}
-        stack |= {"dropout": dropout, "activation": activation, "norm_first": norm_first}
-        self.encoder, self.decoder = Encoder(**stack), Decoder(**stack)
+        sizes = {"n_layers": n_layers, "d_model": d_model, "n_heads": n_heads, "d_ff": d_ff}
+        self.encoder = Encoder(**sizes, dropout=dropout, activation=activation, norm_first=norm_first)
+        self.decoder = Decoder(**sizes, dropout=dropout, activation=activation, norm_first=norm_first)
         self.dropout = nn.Dropout(dropout)
         self.output = nn.Linear(d_model, target_vocab_size, bias=False)
         for module in self.modules():
@@ -83,7 +83,7 @@ class Transformer(nn.Module):
                 mask has another shape.
         """
         x = self.embed("source_ids", source_ids, self.source_embedding)
-        return self.encoder(x, for_all_queries("source_mask", source_mask, x))
+        return self.encoder(x, attention_mask=for_all_queries("source_mask", source_mask, x))
 
     def decode(
         self,

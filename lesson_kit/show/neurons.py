@@ -5,6 +5,7 @@ import json
 import torch
 
 from course_utils.bert import NAME_MAP, Bert
+from course_utils.generation import evaluating
 from course_utils.layers import ACTIVATIONS
 from lesson_kit.colours import FRAME
 from lesson_kit.compare import eager_attention
@@ -150,19 +151,14 @@ def _attend(weights, n_heads: int, activation, eps: float, ids, segments) -> lis
         return [{name: values[0] for name, values in parts.items()} for parts in bert.eval()(ids, segments)[-1]]
 
 
-@torch.no_grad()
 def _attentions(model, ids, segments):
     """The model's own attention weights."""
     ids, segments = (x.to(next(model.parameters()).device) for x in (ids, segments))
-    training = model.training
-    try:
-        model.eval()
+    with evaluating(model):
         if isinstance(model, Bert):
             return model(ids, segments, need_weights=True).attention_weights
         with eager_attention(model):
             return model(input_ids=ids, token_type_ids=segments, output_attentions=True).attentions
-    finally:
-        model.train(training)
 
 
 def _expect_agreement(bertviz, attentions) -> None:

@@ -17,6 +17,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from course_utils.bert import Bert
+from course_utils.generation import evaluating
 from course_utils.masked_lm import NOT_ASKED, MaskedLanguageModel, draw_weights, mask_tokens
 from lesson_kit.languages.english import Sentence, generate
 from lesson_kit.languages.english.tokenizer import SPECIAL, WordTokenizer, make_tokenizer, train_vocabulary
@@ -110,11 +111,8 @@ def probe_vectors(model: MaskedLanguageModel, tokenizer: WordTokenizer, device: 
     sentences = probe_sentences()
     ids = tokenizer(sentences).to(device)
     place = torch.tensor([next(iter(sentence.senses)) + 1 for sentence in sentences], device=device)
-    training = model.training
-    model.eval()
-    with torch.no_grad():
+    with evaluating(model):
         states = model.bert(ids, attention_mask=ids != tokenizer.pad).hidden_states
-    model.train(training)
     rows = torch.arange(len(sentences), device=device)
     return torch.stack([state[rows, place] for state in states], dim=1).half().cpu()
 
@@ -159,7 +157,7 @@ def train(
                 run.tensors[f"probe.{step}"] = probe_vectors(model, tokenizer, device)
             _expect_questions(labels, step, settings)
             inputs, labels = inputs.to(device), labels.to(device)
-            loss, accuracy = model(inputs, inputs != tokenizer.pad, labels)
+            loss, accuracy = model.loss(inputs, inputs != tokenizer.pad, labels)
             run.record(loss.item(), accuracy.item())
             optimizer.zero_grad()
             loss.backward()
@@ -175,7 +173,7 @@ def train(
 
 
 def _expect_questions(labels: Tensor, step: int, settings: BertSettings) -> None:
-    """The mean loss of no words would be NaN."""
+    """A step that asks for no word teaches nothing."""
     if (labels == NOT_ASKED).all():
         raise ValueError(
             f"step {step + 1} asks for no word; a larger masked_share than {settings.masked_share}, or a larger "

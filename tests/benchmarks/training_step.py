@@ -82,7 +82,7 @@ def bert_losses(size: tuple[int, ...]) -> dict[str, tuple[nn.Module, Callable[[]
     ids, mask = torch.randint(0, vocab_size, (batch, length)), padding_mask(lengths(batch, length), length)
     labels = torch.where(mask & (torch.rand(ids.shape) < 0.15), ids, NOT_ASKED)
     return {
-        "ours": (ours, lambda: ours(ids, attention_mask=mask, labels=labels)[0]),
+        "ours": (ours, lambda: ours.loss(ids, mask, labels)[0]),
         "transformers BertForMaskedLM, SDPA": (
             theirs,
             lambda: theirs(input_ids=ids, attention_mask=mask, labels=labels).loss,

@@ -57,12 +57,12 @@ attend_within(MultiHeadAttention(8, 2), packed, lengths)
 encode_packed(Encoder(n_layers=2, **SIZES), packed, lengths)
 inputs, labels = mask_tokens(ids, ~real, mask_id=0, vocab_size=9)
 MaskedLanguageModel(BERT)(inputs, real)
-MaskedLanguageModel(BERT)(inputs, real, labels)
+MaskedLanguageModel(BERT).loss(inputs, real, labels)
 for need_weights in (False, True):
     MultiHeadAttention(8, 2)(x, x[:, :3], x[:, :3], torch.ones(5, 3).bool(), need_weights)
     EncoderLayer(**SIZES)(x, real[:, None, :], need_weights)
-    for mask in (real, real[:, None, :], causal_mask(5)[None]):
-        Encoder(n_layers=2, **SIZES)(x, mask, need_weights)
+    for mask in (real[:, None, :], causal_mask(5)[None]):
+        Encoder(n_layers=2, **SIZES)(x, real, need_weights, mask)
     BERT(ids, ids % 2, real, need_weights)
     BERT(ids, attention_mask=real.long(), need_weights=need_weights)
     DecoderLayer(**SIZES)(

@@ -53,15 +53,17 @@ def test_equals_torchs_encoder(norm_first, activation, n_layers, n_heads, batch,
     theirs = torch_encoder(ours, activation, norm_first)
     x = torch.randn(batch, length, 4 * n_heads, dtype=torch.float64)
     real = padding_mask(torch.randint(1, length + 1, (batch,)), length)
-    for mask, hide in (
-        (None, {}),
-        (real, {"src_key_padding_mask": ~real}),
-        (real[:, None, :], {"src_key_padding_mask": ~real}),
-        (causal_mask(length)[None], {"mask": ~causal_mask(length)}),
+    causal = causal_mask(length)
+    for masks, hide in (
+        ({}, {}),
+        ({"mask": real}, {"src_key_padding_mask": ~real}),
+        ({"attention_mask": real[:, None, :]}, {"src_key_padding_mask": ~real}),
+        ({"attention_mask": causal[None]}, {"mask": ~causal}),
+        ({"mask": real, "attention_mask": causal[None]}, {"src_key_padding_mask": ~real, "mask": ~causal}),
     ):
         expected = theirs(x, **hide)
         for need_weights in (False, True):
-            output = ours(x, mask, need_weights).last_hidden_state
+            output = ours(x, need_weights=need_weights, **masks).last_hidden_state
             assert_close(output[real], expected[real], atol=1e-12, rtol=0)
 
 
@@ -116,10 +118,11 @@ def test_the_defaults_are_the_papers():
 
 
 def test_every_layer_gets_the_settings():
-    encoder = Encoder(n_layers=2, **SMALL, dropout=0.3, activation="gelu", norm_first=True, eps=0.1)
+    encoder = Encoder(n_layers=2, **SMALL, dropout=0.3, weight_dropout=0.2, activation="gelu", norm_first=True, eps=0.1)
     for layer in encoder.layers:
         assert layer.norm1.eps == layer.norm2.eps == encoder.final_norm.eps == 0.1 and layer.dropout.p == 0.3
         assert layer.feed_forward.activation == "gelu" and layer.add_and_norm is pre_norm
+        assert layer.attention.weight_dropout == 0.2
 
 
 def test_dropout_acts_on_each_of_the_two_sublayers():
@@ -135,7 +138,7 @@ def test_dropout_acts_on_each_of_the_two_sublayers():
 def test_gradients(norm_first):
     encoder = Encoder(n_layers=2, d_model=4, n_heads=2, d_ff=6, activation="gelu", norm_first=norm_first).double()
     x = torch.randn(1, 3, 4, dtype=torch.float64, requires_grad=True)
-    assert torch.autograd.gradcheck(lambda x: encoder(x, causal_mask(3)[None]).last_hidden_state, x)
+    assert torch.autograd.gradcheck(lambda x: encoder(x, attention_mask=causal_mask(3)[None]).last_hidden_state, x)
 
 
 @pytest.mark.parametrize(
@@ -152,7 +155,12 @@ def test_gradients(norm_first):
         (
             lambda: Encoder(n_layers=1, **SMALL)(torch.ones(5, 8)),
             ValueError,
-            r"query has shape \(5, 8\); expected \(batch",
+            r"^x has shape \(5, 8\); expected \(batch",
+        ),
+        (
+            lambda: Encoder(n_layers=1, **SMALL)([1.0], torch.ones(1, 5).bool()),
+            TypeError,
+            "^x must be a torch.Tensor, got list",
         ),
         (
             lambda: Encoder(n_layers=1, **SMALL)(torch.ones(1, 5, 8), causal_mask(5)),
@@ -160,15 +168,41 @@ def test_gradients(norm_first):
             r"mask has shape \(5, 5\); expected \(batch, length\), here \(1, 5\)",
         ),
         (
-            lambda: Encoder(n_layers=1, **SMALL)(torch.ones(1, 5, 8), torch.ones(1, 5, 4).bool()),
+            lambda: Encoder(n_layers=1, **SMALL)(torch.ones(1, 5, 8), causal_mask(5)[None]),
             ValueError,
-            r"mask has shape \(1, 5, 4\); expected one that broadcasts to \(1, 5, 5\)",
+            r"^mask has shape \(1, 5, 5\); expected \(batch, length\), here \(1, 5\)",
+        ),
+        (  # a batch of 5: as a padding mask it would pass
+            lambda: Encoder(n_layers=1, **SMALL)(torch.ones(5, 5, 8), attention_mask=causal_mask(5)),
+            ValueError,
+            r"attention_mask has shape \(5, 5\); expected \(batch or 1, queries or 1, keys\), here \(5 or",
+        ),
+        (
+            lambda: Encoder(n_layers=1, **SMALL)(torch.ones(2, 5, 8), attention_mask=torch.ones(3, 5, 5).bool()),
+            ValueError,
+            r"attention_mask has shape \(3, 5, 5\); expected",
+        ),
+        (
+            lambda: Encoder(n_layers=1, **SMALL)(torch.ones(2, 5, 8), attention_mask=torch.ones(2, 4, 5).bool()),
+            ValueError,
+            r"attention_mask has shape \(2, 4, 5\); expected",
+        ),
+        (
+            lambda: Encoder(n_layers=1, **SMALL)(torch.ones(2, 5, 8), attention_mask=torch.ones(2, 5, 1).bool()),
+            ValueError,
+            r"attention_mask has shape \(2, 5, 1\); expected",
+        ),
+        (
+            lambda: Encoder(n_layers=1, **SMALL)(torch.ones(2, 5, 8), attention_mask=torch.ones(2, 5, 5)),
+            TypeError,
+            r"attention_mask must be a boolean tensor \(True = may attend\), got torch.float32",
         ),
         (
             lambda: Encoder(n_layers=1, **SMALL)(torch.ones(1, 5, 8), [[True] * 5]),
             TypeError,
             r"mask must be a boolean tensor \(True = a real token\), got list",
         ),
+        (lambda: EncoderLayer(**SMALL, weight_dropout=1), ValueError, r"weight_dropout must lie in \[0, 1\), got 1"),
         (lambda: EncoderLayer(**SMALL, dropout="x"), TypeError, "dropout must be a number, got str"),
         (lambda: EncoderLayer(**SMALL, dropout=None), TypeError, "dropout must be a number, got NoneType"),
         (lambda: EncoderLayer(**SMALL, activation=[]), ValueError, r"activation must be one of .* got \[\]"),

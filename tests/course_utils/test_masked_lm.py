@@ -46,6 +46,12 @@ def test_masking_repeats_with_its_generator():
     assert torch.equal(first[0], second[0]) and torch.equal(first[1], second[1])
 
 
+def test_masking_stays_on_the_device_of_the_ids():
+    ids = torch.ones(2, 3, dtype=torch.long, device="meta")  # a device that every machine has
+    inputs, labels = mask_tokens(ids, ids < 0, mask_id=4, vocab_size=50, generator=torch.Generator())
+    assert inputs.is_meta and labels.is_meta
+
+
 def test_masking_says_what_it_wants():
     with pytest.raises(TypeError, match="special must be a boolean tensor, got torch.int64"):
         mask_tokens(torch.ones(2, 3).long(), torch.ones(2, 3).long(), mask_id=4, vocab_size=50)
@@ -98,8 +104,8 @@ def test_new_weights_are_drawn_as_berts():
     for name, weight in model.named_parameters():
         if weight.dim() == 2:
             assert weight.mean().abs().item() < 2e-3 and weight.std().item() == pytest.approx(0.02, rel=0.1), name
-    linear = [module for module in model.modules() if isinstance(module, torch.nn.Linear)]
-    assert len(linear) == 2 * 6 + 1 and not any(module.bias.any() for module in linear)
+        else:
+            assert (weight == (1 if name.endswith("gain") else 0)).all(), name
 
 
 def test_a_copy_has_the_dtype_the_mode_and_the_rates_of_the_original():
@@ -115,6 +121,27 @@ def test_the_loss_is_huggingfaces():
     ids = torch.randint(0, 40, (3, 10))
     labels = torch.where(torch.rand(3, 10) < 0.3, ids, NOT_ASKED)
     labels[0, 0] = ids[0, 0]
-    loss, accuracy = model(ids, torch.ones_like(ids), labels)
+    loss, accuracy = model.loss(ids, torch.ones_like(ids), labels)
     assert_close(loss, to_huggingface(model)(ids, labels=labels).loss, atol=1e-5, rtol=0)
-    assert 0 <= accuracy <= 1
+    guessed = model(ids).argmax(-1)[labels != NOT_ASKED]
+    assert accuracy == (guessed == labels[labels != NOT_ASKED]).float().mean()
+
+
+def test_the_loss_of_nothing_is_0_and_changes_nothing():
+    model, ids = random_masked_lm(), torch.randint(0, 40, (3, 10))
+    loss, accuracy = model.loss(ids, None, torch.full_like(ids, NOT_ASKED))
+    assert loss == 0 and accuracy == 0
+    loss.backward()
+    assert not any(weight.grad.any() for weight in model.parameters() if weight.grad is not None)
+
+
+@pytest.mark.parametrize(
+    "labels, error, message",
+    [
+        (torch.ones(3, 9).long(), ValueError, r"labels has shape \(3, 9\); expected that of input_ids, \(3, 10\)"),
+        (torch.ones(3, 10), TypeError, "labels must be an int64 tensor, got torch.float32"),
+    ],
+)
+def test_bad_labels(labels, error, message):
+    with pytest.raises(error, match=message):
+        random_masked_lm().loss(torch.ones(3, 10).long(), None, labels)

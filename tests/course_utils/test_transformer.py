@@ -450,6 +450,9 @@ def test_a_search_drops_nothing_keeps_no_gradient_and_leaves_the_mode_as_it_was(
     with pytest.raises(ValueError, match="source_mask"):
         search(model, source_ids, **ENDS, max_length=6, source_mask=torch.ones(2, 3).bool())
     assert model.training
+    model.encoder.eval()  # a frozen part
+    search(model, source_ids, **ENDS, max_length=6)
+    assert model.training and model.decoder.training and not any(part.training for part in model.encoder.modules())
     search(model.eval(), source_ids, **ENDS, max_length=6)
     assert not model.training
 
