@@ -69,9 +69,10 @@ def _ask(repository: str) -> bool:
 
 def _expect_an_answer(asked: Future) -> None:
     wait([asked], timeout=ANSWER_PATIENCE)
-    if not asked.done():
-        raise ConnectionError("the Hugging Face hub did not answer")
-    if error := asked.exception():
+    error = asked.exception() if asked.done() else TimeoutError()
+    if "Timeout" in type(error).__name__:  # ours, or that of whatever library asked
+        raise ConnectionError("the Hugging Face hub did not answer") from error
+    if error:
         raise ConnectionError(f"asking the Hugging Face hub failed ({type(error).__name__})") from error
     if not asked.result():
         raise ConnectionError("something else answered in the Hugging Face hub's place (a login page?)")

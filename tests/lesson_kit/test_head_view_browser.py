@@ -105,7 +105,7 @@ from lesson_kit import show
 words = "john and paul wrote songs when they met".split()
 tokenizer = BertTokenizer(vocab={word: i for i, word in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", *words])})
 torch.manual_seed(0)
-bert = Bert(len(tokenizer), d_model=24, n_layers=2, n_heads=3, d_ff=32).eval()
+bert = Bert(vocab_size=len(tokenizer), d_model=24, n_layers=2, n_heads=3, d_ff=32).eval()
 inputs = tokenizer(" ".join(words), return_tensors="pt")
 attentions = bert(inputs["input_ids"], need_weights=True).attention_weights
 tokens = tokenizer.convert_ids_to_tokens(inputs["input_ids"][0])
