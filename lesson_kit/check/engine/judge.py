@@ -9,7 +9,7 @@ import sys
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -30,8 +30,7 @@ from lesson_kit.check.engine.source_code import attributes_in, computes, unused_
 from lesson_kit.check.engine.trial import Trial, try_all
 from lesson_kit.check.engine.verdict import Verdict
 
-if TYPE_CHECKING:
-    from lesson_kit.check.engine.exercise import Exercise
+# "Exercise" below is that of exercise.py, which stands on this module: it isn't imported.
 
 REPEAT = (
     "Called twice with the same input, it gives two results. "

@@ -1,15 +1,14 @@
 """A verdict in words: the sentences around what it says, with the next hints, and showing it."""
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lesson_kit.check.engine.differences import TOLERANCE
 from lesson_kit.check.engine.display import as_html, show_text
 from lesson_kit.check.engine.verdict import Verdict
 from lesson_kit.check.where_taught import next_exercise
 
-if TYPE_CHECKING:
-    from lesson_kit.check.engine.exercise import Exercise
+# "Exercise" below is that of exercise.py, which stands on this module: it isn't imported.
 
 GO_ON = "Until it passes, the lesson goes on with the course's own version."
 # What helps when the same verdict comes again, where no known mistake has hints of its own.

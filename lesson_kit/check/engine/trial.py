@@ -2,15 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lesson_kit.check.engine.differences import Fault, difference, shares_differ
 from lesson_kit.check.engine.errors import describe_error
 from lesson_kit.check.engine.limits import TimeUp
 from lesson_kit.check.engine.run import Call, describe, run, try_out
 
-if TYPE_CHECKING:
-    from lesson_kit.check.engine.exercise import Exercise
+# "Exercise" below is that of exercise.py, which stands on this module: it isn't imported.
 
 
 @dataclass
