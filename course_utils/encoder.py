@@ -8,7 +8,13 @@ from dataclasses import dataclass
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from course_utils._expect import expect_attention_mask, expect_number, expect_positive_int, expect_sequences
+from course_utils._expect import (
+    expect_attention_mask,
+    expect_float,
+    expect_number,
+    expect_positive_int,
+    expect_shape,
+)
 from course_utils.attention import MultiHeadAttention
 from course_utils.layers import AttentionSublayer, FeedForward, LayerNorm, post_norm, pre_norm
 from course_utils.masks import for_all_queries
@@ -120,7 +126,9 @@ class Encoder(nn.Module):
         Raises:
             TypeError, ValueError: as for ``MultiHeadAttention``.
         """
-        expect_sequences(self.layers[0].attention.w_q.weight, x=x)
+        expect_float(x=x)  # of which dtype, each layer sees to
+        width = self.layers[0].attention.w_q.in_features
+        expect_shape("x", x, x.dim() == 3 and x.shape[-1] == width, f"(batch, length, d_model={width})")
         mask = for_all_queries("mask", mask, x)
         if attention_mask is not None:
             expect_attention_mask("attention_mask", attention_mask, x)
