@@ -179,7 +179,7 @@ def test_a_wheel_has_no_lessons(tmp_path):
     )
 
 
-@pytest.mark.parametrize("name", ["", "..", "a/b", "/tmp/x"])
+@pytest.mark.parametrize("name", ["", "..", "a/b", "/x"])
 def test_a_folder_elsewhere_would_break_the_links(capsys, here, name):
     assert "give one name, such as my_lessons" in said(capsys, "--folder", name)
 
