@@ -22,6 +22,7 @@ from classroom._files import CHECKOUT
 STARTS_WITHIN = 120.0  # seconds for Python and torch, on a slow machine with much to do
 LOOK_EVERY = 0.2  # seconds
 ENDS_WITHIN = 10.0  # seconds, once it is killed
+NOBODY = b""  # the word of what the course itself tells
 LONGEST_LINE = 100_000
 MOST_EVENTS = 100  # that wait to be looked at: two are sent for an exercise
 TOO_LONG, TOO_LARGE, ENDED_PYTHON = "too-much-time", "too-much-memory", "ended-python"
@@ -152,18 +153,20 @@ class Worker:
             },
             start_new_session=True,  # so that Ctrl-C is for this process alone
         )
-        threading.Thread(target=self._read, args=(self.process.stdout, self.events), daemon=True).start()
+        threading.Thread(target=self._read, args=(self.process, self.events), daemon=True).start()
 
-    def _read(self, lines: Any, events: queue.Queue) -> None:
+    def _read(self, process: subprocess.Popen, events: queue.Queue) -> None:
         """Passes on the lines that begin with the word; a learner's code may write anything."""
-        with lines:
+        with process.stdout as lines:
             for line in iter(lambda: lines.readline(LONGEST_LINE), b""):
                 word, _, text = line.partition(b" ")
                 if word == self.word.encode() and events is self.events:
                     with contextlib.suppress(ValueError, RecursionError, queue.Full):
                         events.put((word, json.loads(text)), timeout=ENDS_WITHIN)  # whoever sends too many waits
+        with contextlib.suppress(subprocess.TimeoutExpired):  # who is told of the end can start a new one
+            process.wait(ENDS_WITHIN)
         with contextlib.suppress(queue.Full):
-            events.put((self.word.encode(), {"ended": True}), timeout=ENDS_WITHIN)
+            events.put((NOBODY, {"ended": True}), timeout=ENDS_WITHIN)  # true whatever the word is by now
 
     def _next(self) -> Any:
         """What it tells; {} if it tells nothing for a moment, or nonsense; None if it has ended."""
@@ -173,7 +176,7 @@ class Worker:
             word, event = self.events.get(timeout=LOOK_EVERY)
         except queue.Empty:
             return {}
-        if type(event) is not dict or word != self.word.encode():  # that of an exercise before
+        if type(event) is not dict or word not in (NOBODY, self.word.encode()):  # that of an exercise before
             return {}
         if event.get("ended") is True:
             self.ended = True

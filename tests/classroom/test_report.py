@@ -245,7 +245,11 @@ def test_whoever_interrupts_the_report_need_not_wait():
     assert time.monotonic() - began < 30
 
 
-def test_a_notebook_that_cannot_be_graded_is_a_remark(monkeypatch):
+@pytest.mark.parametrize("seconds", [0, 1])
+def test_a_notebook_that_cannot_be_graded_is_a_remark(monkeypatch, seconds):
+    """Whether Python has ended before the first exercise is sent to it, or after."""
+    start = Worker._start
+    monkeypatch.setattr(Worker, "_start", lambda self: (start(self), time.sleep(seconds)))
     monkeypatch.setattr("sys.executable", "/bin/false")
     submission = Submission("a.ipynb", "a", "01", RIGHT)
     assert report.grade_all([submission], Limits(), 1) == [
