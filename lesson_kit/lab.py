@@ -25,6 +25,7 @@ FIRST = "00_start_here.ipynb"
 OVERRIDES = {
     "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
     "@jupyterlab/filebrowser-extension:browser": {"showLastModifiedColumn": False},  # the names need its room
+    "@jupyterlab/notebook-extension:tracker": {"showEditorForReadOnlyMarkdown": False},  # a fold keeps its solution
 }
 PAGE = {  # what no lesson uses, and a page without it opens sooner
     "buildAvailable": False,

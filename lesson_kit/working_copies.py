@@ -115,8 +115,15 @@ def _is_untouched(copy: Path, text: str) -> bool:
 
 
 def cleared(lesson: Path) -> str:
-    """The notebook's text without outputs and counts; cells that only draw are collapsed."""
+    """The notebook's text without outputs and counts; cells that only draw are collapsed.
+
+    Text that holds something folded, such as hints with their solution, is set not editable: else a double click on
+    the fold shows the cell's source, solution and all. (JupyterLab must be told to mean it: ``lab.OVERRIDES``.)
+    """
     notebook = json.loads(lesson.read_text(encoding="utf-8"))
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "markdown" and "<details>" in "".join(cell["source"]):
+            cell["metadata"]["editable"] = False
     code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
     for n, cell in enumerate(code):
         cell.update(outputs=[], execution_count=None)

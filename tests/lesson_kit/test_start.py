@@ -173,6 +173,15 @@ def test_a_collapsed_cell_is_collapsed_as_jupyterlab_says(tmp_path):
     assert compute["metadata"] == {} and plot["metadata"] == {"jupyter": {"source_hidden": True}}
 
 
+def test_folded_text_is_not_editable(tmp_path):
+    lesson = json.loads(notebook("6 * 7"))
+    folded = {"cell_type": "markdown", "id": "h", "metadata": {}, "source": ["<details><summary>Hint 1</summary>\n", "x"]}
+    lesson["cells"].append(folded)
+    (tmp_path / "03_masks.ipynb").write_text(json.dumps(lesson), encoding="utf-8")
+    title, _, hint = json.loads(cleared(tmp_path / "03_masks.ipynb"))["cells"]
+    assert hint["metadata"] == {"editable": False} and title["metadata"] == {}
+
+
 # --- bad input ---------------------------------------------------------------------------------
 
 
@@ -510,6 +519,22 @@ def test_names_of_lessons_stand_whole_in_the_side_bar(page):
     assert [name for name, is_cut in names.evaluate_all(f"all => all.map({cut})") if is_cut] == []
     assert names.count() == len(list((ROOT / "notebooks").glob("*.ipynb")))
     page.locator('.lm-TabBar-tab[data-id="table-of-contents"]').click()
+
+
+def test_a_double_click_shows_no_solution(page):
+    """On text it shows the source; on a folded hint it opens and closes the hint, and no more."""
+    cell = page.locator(".jp-MarkdownCell", has=page.locator("summary", has_text="Hint 1")).first
+    cell.scroll_into_view_if_needed()
+    hint, solution = (cell.locator("details", has=page.locator("summary", has_text=word)) for word in ("Hint 1", "Sol"))
+    hint.locator("summary").dblclick()
+    page.wait_for_timeout(500)
+    assert not cell.locator(".cm-content").is_visible() and hint.get_attribute("open") is None
+    hint.locator("summary").click()
+    assert hint.get_attribute("open") is not None and solution.get_attribute("open") is None
+    title = page.locator(".jp-MarkdownCell", has=page.locator("h1")).first
+    title.locator("h1").dblclick()
+    title.locator(".cm-content").wait_for()
+    page.keyboard.press("Shift+Enter")
 
 
 def test_a_link_leads_to_the_next_lesson(page):
