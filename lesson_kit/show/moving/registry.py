@@ -19,6 +19,6 @@ class Kind:
 KINDS = {
     kind.name: kind
     for kind in [
-        Kind("drag_the_query", "Drag the query", height=540, narrow_height=880),
+        Kind("drag_the_query", "Drag the query", height=540, narrow_height=860),
     ]
 }
