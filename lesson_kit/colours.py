@@ -31,7 +31,6 @@ CODE = {
 # --- the web site: tools ---
 SOFT = ("#f7f5f0", "#191a1c")  # behind what stands beside the text
 TINT = ("#fdf1e3", "#2b2219")  # behind a question that waits for a prediction
-ACCENT = ("#a83c00", "#ffa56b")
 HAIRLINE = ("#dedad2", "#38393c")  # decoration: nothing is lost without these lines
 
 # --- the report on a class: classroom; words on GROUND, bars with the ink of the number in them ---

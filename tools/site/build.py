@@ -26,7 +26,8 @@ COLOURS = {
     "ground": colours.GROUND, "text": colours.TEXT, "link": colours.LINK, "border": colours.BORDER,
     "quiet": colours.QUIET, "code-ground": colours.CODE_GROUND, "good": colours.GOOD, "bad": colours.BAD,
     "paper": (colours.PAPER, colours.PAPER), "soft": colours.SOFT, "line": colours.HAIRLINE,
-    "accent": colours.ACCENT, "tint": colours.TINT,
+    "accent": colours.KEY, "query": colours.QUERY, "key": colours.KEY, "value": colours.VALUE,
+    "tint": colours.TINT,
 } | {f"code-{kind}": pair for kind, pair in colours.CODE.items()}  # fmt: skip
 
 
