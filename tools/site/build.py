@@ -17,7 +17,7 @@ from classroom.build import check_folder, put_in_place
 from lesson_kit import colours
 from lesson_kit.working_copies import cleared
 from tools.addresses import address
-from tools.site import home, lesson
+from tools.site import font, home, lesson
 
 NAME = "Attention, by Hand"
 THEME = Path(__file__).parent
@@ -62,6 +62,7 @@ def build(notebooks: Sequence[Path], folder: Path, solutions: bool = True, force
         source, made = Path(temporary) / "source", Path(temporary) / "made"
         _write_source(lessons, notebooks, source, solutions)
         _run_sphinx(source, made, _context(lessons, solutions))
+        font.write([page.read_text(encoding="utf-8") for page in made.glob("*.html")], made / "_static" / "formulas.woff")
         for name in (".buildinfo", "objects.inv", "_static/basic.css"):  # for other builds, which never come
             (made / name).unlink(missing_ok=True)
         if wrong := broken_links(made):

@@ -11,7 +11,7 @@ ROW = re.compile(
 )
 PATH = re.compile(r"^- \*\*(?P<title>[^*]+)\*\*: (?P<which>[^.]+)\. (?P<about>.+)$", flags=re.MULTILINE)
 EVERYTHING = re.compile(r"^- \*\*(Everything)\*\*: (.+)$", flags=re.MULTILINE)
-AIMS = re.compile(r"^## What you will be able to do\n\n((?:[-\s].*\n)+)", flags=re.MULTILINE)
+AIMS = re.compile(r"^## What you will be able to do\n\n((?:(?:- |  ).*\n)+)", flags=re.MULTILINE)
 COMMAND = re.compile(r"```bash\n(python3 -m venv [^\n]+ start)\n```")
 
 

@@ -86,10 +86,10 @@ def _words(cell: NotebookNode, name: str, lessons: Collection[str], solutions: b
     source = cell.source if solutions else without_folded(cell.source, "Solution")
     source = LINKS.sub(lambda match: _buttons(match[0], name) if solutions else "", source)
     source = CELL_LINK.sub(lambda match: _to_cell(*match.groups(), lessons), source)
-    source = LINK.sub(lambda match: match[0] if match[2] in lessons else match[1], source)
+    source = LINK.sub(lambda match: _to_lesson(*match.groups(), lessons), source)
     source = PREDICTION.sub("{.predict}\n", source)
     if "quiz" in cell.metadata.get("tags", ()) and not source.startswith("#"):  # a section can't begin in a box
-        return "\n\n".join([raw('<div class="question">'), source, raw("</div>")])
+        return "\n\n".join([raw('<div class="quiz">'), source, raw("</div>")])
     return source
 
 
@@ -102,6 +102,10 @@ def _buttons(links: str, name: str) -> str:
         for place, link in places
     ]  # fmt: skip
     return raw(f'<p class="buttons">{" ".join(buttons)}</p>') + "\n\n"
+
+
+def _to_lesson(text: str, lesson: str, place: str | None, lessons: Collection[str]) -> str:
+    return f"[{text}]({lesson}.md{place or ''})" if lesson in lessons else text
 
 
 def _to_cell(text: str, lesson: str | None, cell: str, lessons: Collection[str]) -> str:
