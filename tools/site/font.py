@@ -17,7 +17,7 @@ FONT = "fonts/ttf/DejaVuSerif.ttf"
 def letters(pages: list[str]) -> set[str]:
     """All characters of the pages' formulas, and the italics in which browsers draw a variable's name."""
     formulas = [formula for page in pages for formula in re.findall(r"<math.*?</math>", page, flags=re.DOTALL)]
-    used = set(unescape(re.sub(r"<[^>]+>", "", "".join(formulas))))
+    used = {"√"} | set(unescape(re.sub(r"<[^>]+>", "", "".join(formulas))))  # a root is an element, not a character
     return used | {italic(letter) for letter in used}
 
 
