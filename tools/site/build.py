@@ -21,7 +21,13 @@ from tools.site import font, home, lesson
 
 NAME = "Attention, by Hand"
 THEME = Path(__file__).parent
-HERO = "drag_the_query"  # the moving picture of the first page
+HERO = {  # the moving picture of the first page: three words, by hand
+    "names": ["river", "bank", "money"],
+    "keys": [[2, -1], [2, 2], [-1, 2]],
+    "values": [[4, 0], [3, 3], [0, 4]],
+    "query": [1, 0.5],
+    "features": ("water", "money"),
+}
 COLOURS = {
     "ground": colours.GROUND, "text": colours.TEXT, "link": colours.LINK, "border": colours.BORDER,
     "quiet": colours.QUIET, "code-ground": colours.CODE_GROUND, "good": colours.GOOD, "bad": colours.BAD,
@@ -62,7 +68,9 @@ def build(notebooks: Sequence[Path], folder: Path, solutions: bool = True, force
         source, made = Path(temporary) / "source", Path(temporary) / "made"
         _write_source(lessons, notebooks, source, solutions)
         _run_sphinx(source, made, _context(lessons, solutions))
-        font.write([page.read_text(encoding="utf-8") for page in made.glob("*.html")], made / "_static" / "formulas.woff")
+        font.write(
+            [page.read_text(encoding="utf-8") for page in made.glob("*.html")], made / "_static" / "formulas.woff"
+        )
         for name in (".buildinfo", "objects.inv", "_static/basic.css"):  # for other builds, which never come
             (made / name).unlink(missing_ok=True)
         if wrong := broken_links(made):
@@ -83,12 +91,10 @@ def _expect_packages() -> None:
             ) from error
 
 
-def _write_source(
-    lessons: dict[str, NotebookNode], notebooks: Sequence[Path], source: Path, solutions: bool
-) -> None:
+def _write_source(lessons: dict[str, NotebookNode], notebooks: Sequence[Path], source: Path, solutions: bool) -> None:
     """What Sphinx reads: a Markdown file for each lesson; beside them, in ``extra``, what is taken as it is."""
     (source / "extra" / "figures").mkdir(parents=True)
-    aims = lesson.by_name(lessons)
+    aims = lesson.linked_cells(lessons.values())
     for name, notebook in lessons.items():
         page = lesson.Page(name)
         text = lesson.as_markdown(notebook, page, lessons, aims, solutions)
@@ -96,8 +102,6 @@ def _write_source(
         for place, content in page.files.items():
             (source / "extra" / place).write_bytes(content)
     (source / "index.md").write_text("\n".join([f"# {NAME}", "", "```{toctree}", *lessons, "```", ""]))
-    picture = CHECKOUT / "data" / "readme_picture.png"
-    (source / "extra" / "figures" / picture.name).write_bytes(picture.read_bytes())
     (source / "extra" / ".nojekyll").touch()  # GitHub's pages leave out what begins with an underscore otherwise
     if solutions:
         (source / "extra" / "notebooks").mkdir()
@@ -112,25 +116,20 @@ def _context(lessons: dict[str, NotebookNode], solutions: bool) -> dict:
         first_page = home.read(readme, lessons)
     except ValueError as error:
         raise SiteError(f"{error}; the site's first page is made of it.") from error
-    picture = re.search(r"!\[([^\]]+)\]\(data/readme_picture\.png\)", readme)
     return {
         "home": first_page,
-        "hero": _hero(lessons),
-        "still_alt": " ".join(picture[1].split()) if picture else "",
+        "hero": _hero(),
         "repository": address(),
         "public": solutions,
         "colours": colours.as_css(COLOURS),
     }
 
 
-def _hero(lessons: dict[str, NotebookNode]) -> str:
-    """The moving picture of the first page, from the lesson that has it; nothing where none has."""
-    for notebook in lessons.values():
-        for cell in notebook.cells:
-            for output in cell.get("outputs", ()):
-                if output.get("metadata", {}).get("moving", {}).get("name") == HERO:
-                    return lesson.outputs.as_html(output, lambda ending, content: "")
-    return ""
+def _hero() -> str:
+    """The moving picture of the first page."""
+    from lesson_kit.show import moving  # here: torch comes with it
+
+    return moving.drag_the_query(**HERO).frame
 
 
 def _run_sphinx(source: Path, made: Path, context: dict) -> None:

@@ -4,7 +4,7 @@ Code cells become code blocks. What they gave stands below them, folded where th
 """
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
 from docutils.nodes import make_id
@@ -41,10 +41,10 @@ def slug(heading: str) -> str:
     return heading.replace(" ", "-")
 
 
-def cell_links(notebook: NotebookNode) -> set[str]:
-    """The ids of the cells that some link of the notebook leads to."""
-    sources = [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
-    return {match[3] for source in sources for match in CELL_LINK.finditer(source)}
+def linked_cells(notebooks: Iterable[NotebookNode]) -> set[str]:
+    """The ids of the cells that some link of the notebooks leads to."""
+    cells = (cell for notebook in notebooks for cell in notebook.cells if cell.cell_type == "markdown")
+    return {match[3] for cell in cells for match in CELL_LINK.finditer(cell.source)}
 
 
 def as_markdown(
@@ -154,14 +154,3 @@ def _from_output(lesson: str, place: str | None, text: str, lessons: Collection[
         return text
     anchor = f"#{make_id(place[1:].replace('-', ' '))}" if place else ""
     return f'<a href="{lesson}.html{anchor}">{text}</a>'
-
-
-def title(notebook: NotebookNode, name: str) -> str:
-    """The level-1 heading, or ``name``."""
-    found = (re.search(r"^# (.+)", cell.source, flags=re.MULTILINE) for cell in notebook.cells)
-    return next((match[1] for match in found if match), name)
-
-
-def by_name(notebooks: Mapping[str, NotebookNode]) -> set[str]:
-    """All cells that any of the notebooks links to."""
-    return set().union(*map(cell_links, notebooks.values()))

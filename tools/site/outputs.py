@@ -23,7 +23,8 @@ def as_html(output: NotebookNode, save: Save) -> str:
     if "moving" in output.metadata:
         from lesson_kit.show import moving  # here: few lessons' outputs need it
 
-        return f'<div class="moving">{moving.live(output.metadata["moving"])}</div>'
+        still = f"<details><summary>This picture without motion</summary>{picture(output, save)}</details>"
+        return f'<div class="moving">{moving.live(output.metadata)}</div>{still}'
     if "image/png" in output.data:
         return picture(output, save)
     if "image/svg+xml" in output.data:
