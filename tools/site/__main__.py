@@ -36,10 +36,8 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"{error.filename or 'A file'} can't be read or written: {error.strerror or error}.", file=sys.stderr)
         return 2
     name, (own, whole) = max(built.pages.items(), key=lambda page: page[1][1])
-    print(
-        f"{built.files} files, {built.size / 1e6:.1f} MB, in {built.folder}. The heaviest page is {name}.html: ", end=""
-    )
-    print(f"{own / 1e6:.2f} MB, and {whole / 1e6:.2f} MB with all that it loads.")
+    print(f"{built.files} files, {built.size / 1e6:.1f} MB, in {built.folder}.")
+    print(f"The heaviest page, {name}.html: {own / 1e6:.2f} MB, and {whole / 1e6:.2f} MB with all that it loads.")
     print(f"Open {built.folder / 'index.html'} in a browser.")
     if whole > LESSON_MB * 1e6 or built.size > SITE_MB * 1e6:
         print(f"That is more than a page ({LESSON_MB} MB) or the site ({SITE_MB} MB) may weigh.", file=sys.stderr)

@@ -74,9 +74,14 @@ def as_markdown(
 
 
 def raw(html: str) -> str:
-    """HTML that goes into the page as it is. No fence within it can end it."""
-    fence = "`" * (1 + max([2, *map(len, FENCE.findall(html))]))
-    return f"{fence}{{raw}} html\n{html}\n{fence}"
+    """HTML that goes into the page as it is."""
+    return fenced("{raw} html", html)
+
+
+def fenced(kind: str, content: str) -> str:
+    """A block of Markdown that nothing within it ends too early."""
+    fence = "`" * (1 + max([2, *map(len, FENCE.findall(content))]))
+    return f"{fence}{kind}\n{content}\n{fence}"
 
 
 # --- words ------------------------------------------------------------------------------------
@@ -125,7 +130,7 @@ def _is_aside(code: list[NotebookNode], cell: NotebookNode) -> bool:
 
 def _code(cell: NotebookNode, page: Page, lessons: Collection[str], folded: bool, asked: bool) -> list[str]:
     language = "ipython3" if re.search(r"^\s*[%!]", cell.source, flags=re.MULTILINE) else "python"
-    block = f"````{language}\n{cell.source}\n````"
+    block = fenced(language, cell.source)
     if folded:
         block = "\n\n".join([raw('<details class="aside"><summary>Show the code</summary>'), block, raw("</details>")])
     if not cell.outputs:
