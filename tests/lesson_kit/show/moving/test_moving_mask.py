@@ -110,7 +110,7 @@ def test_every_fill_before_and_after_the_softmax(play, empty):  # noqa: F811
     picture.choose_by_key("when", 1)
     assert picture.state["when"] == "before"
     picture.choose_by_key("fill", 2)
-    assert picture.state["fill"] == "-1e9"
+    assert picture.state["fill"] == "-10"
     check(picture, made)
 
 
@@ -127,7 +127,8 @@ def test_a_constant_moves_the_scores_but_not_the_fill(play):  # noqa: F811
         leaks.append(picture.numbers()["leaks"][1])
     assert leaks == sorted(leaks) and leaks[0] < 1e-4 and leaks[-1] > 0.9999
     picture.choose("fill", "−∞")
-    assert picture.numbers()["weights"] == pytest.approx(before), "softmax forgets a constant"
+    for row, same in zip(picture.numbers()["weights"], before, strict=True):
+        assert row == pytest.approx(same), "softmax forgets a constant"
 
 
 def test_the_puzzles(play):  # noqa: F811
