@@ -35,6 +35,11 @@ CODE = {
     "name": ("#00606b", "#7cd3e8"),
 }
 
+# --- the web site: tools ---
+SOFT = ("#f7f5f0", "#191a1c")  # behind what stands beside the text
+TINT = ("#fdf1e3", "#2b2219")  # behind a question that waits for a prediction
+HAIRLINE = ("#dedad2", "#38393c")  # decoration: nothing is lost without these lines
+
 # --- the report on a class: classroom; words on GROUND, bars with the ink of the number in them ---
 GOOD, BAD, QUIET = ("#00563f", "#6fd3ac"), ("#9c2b00", "#ffab7d"), ("#565656", "#b4b4b4")
 BARS = {

@@ -158,9 +158,12 @@ def expect_numbers(picture: Player, expected: dict, digits: int | dict[str, int]
 
 
 def expect_text(path: str, text: str, number: float, digits: int) -> None:
-    """The text is the number with so many decimals; an exact half may be rounded either way."""
+    """The text is the number with so many decimals, or "0" if it is 0; an exact half may be rounded either way."""
     if not math.isfinite(number):
         assert text == ("NaN" if math.isnan(number) else "∞" if number > 0 else "−∞"), path
+        return
+    if text == "0":  # without decimals: exactly
+        assert number == 0, path
         return
     assert re.fullmatch(rf"−?\d+\.\d{{{digits}}}" if digits else r"−?\d+", text), f"{path} shows {text!r}"
     assert float(text.replace("−", "-")) == pytest.approx(number, abs=0.5 * 10**-digits + 1e-9), path
