@@ -11,6 +11,13 @@ FRAME = "#8c8c8c"  # around a map whose lightest cells are white
 MISSING = "#cccccc"  # NaN and infinities in a heat map; an x stands on it
 GRID, BETWEEN_CELLS = "#dddddd", "#d8d8d8"  # decoration: nothing is lost without these lines
 
+# --- what attention is made of: diagrams and moving pictures; as lines, marks and words on GROUND and CODE_GROUND ---
+QUERY = ("#1f5fb8", "#6aa9ff")
+KEY = ("#b34700", "#ff9040")
+VALUE = ("#007d53", "#3ecf8e")
+OUTPUT = ("#7d1f7a", "#f29bc9")
+WEIGHT = ("#4a5560", "#e2e2da")  # no hue: a weight belongs to a query and a key at once
+
 # --- verdicts: checks; on the page itself, light or dark ---
 PASSED, NOT_ATTEMPTED, NOT_YET_RIGHT = "#2a8f5c", "#808080", "#c8581c"
 
@@ -27,6 +34,11 @@ CODE = {
     "number": ("#0550ae", "#8ab8ff"),
     "name": ("#00606b", "#7cd3e8"),
 }
+
+# --- the web site: tools ---
+SOFT = ("#f7f5f0", "#191a1c")  # behind what stands beside the text
+TINT = ("#fdf1e3", "#2b2219")  # behind a question that waits for a prediction
+HAIRLINE = ("#dedad2", "#38393c")  # decoration: nothing is lost without these lines
 
 # --- the report on a class: classroom; words on GROUND, bars with the ink of the number in them ---
 GOOD, BAD, QUIET = ("#00563f", "#6fd3ac"), ("#9c2b00", "#ffab7d"), ("#565656", "#b4b4b4")
