@@ -13,7 +13,8 @@ from PIL import Image
 
 from lesson_kit.colours import GRID, LINES, PAPER
 
-CHINESE_FONTS = ["Noto Sans CJK SC", "WenQuanYi Zen Hei", "PingFang SC", "Microsoft YaHei", "SimHei"]
+# matplotlib sees the first font of a collection only: for Noto that is the Japanese one, with the same characters
+CHINESE_FONTS = ["Noto Sans CJK SC", "Noto Sans CJK JP", "WenQuanYi Zen Hei", "PingFang SC", "Microsoft YaHei", "SimHei"]
 INSTALLED_FONTS = {font.name for font in fontManager.ttflist}
 RC_PARAMS = {
     "font.family": ["DejaVu Sans", *(font for font in CHINESE_FONTS if font in INSTALLED_FONTS)],
