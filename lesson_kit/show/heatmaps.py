@@ -108,7 +108,9 @@ class HeatMaps:
         if not isinstance(self.outline, dict):
             return [outlined_cells(self.outline, *names)] * len(self.values)
         if unknown := set(self.outline) - set(self.titles):
-            raise ValueError(f"outline must give titles their cells; there is no {unknown.pop()!r} in {list(self.titles)}")
+            raise ValueError(
+                f"outline must give titles their cells; there is no {unknown.pop()!r} in {list(self.titles)}"
+            )
         return [outlined_cells(self.outline.get(title), *names) for title in self.titles]
 
     @cached_property

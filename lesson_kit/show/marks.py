@@ -21,7 +21,9 @@ def expect_mask(mask, shape: tuple[int, int], name: str = "mask") -> np.ndarray:
     if values.dtype != bool:
         got = getattr(mask, "dtype", values.dtype)
         raise TypeError(f"{name} must hold booleans, True = may attend; got {got}")
-    if values.ndim > 2 or any(ours not in (1, size) for ours, size in zip(values.shape[::-1], shape[::-1], strict=False)):
+    if values.ndim > 2 or any(
+        ours not in (1, size) for ours, size in zip(values.shape[::-1], shape[::-1], strict=False)
+    ):
         raise ValueError(f"{name} must have shape {shape}, or one that broadcasts to it; got {values.shape}")
     return np.broadcast_to(values, shape)
 
@@ -68,7 +70,9 @@ def outline_in_words(cells, rows: list[str], columns: list[str]) -> str:
     words = []
     for row, column in cells:
         if row is None or column is None:
-            words.append("all" if row is column else f'column "{columns[column]}"' if row is None else f'row "{rows[row]}"')
+            words.append(
+                "all" if row is column else f'column "{columns[column]}"' if row is None else f'row "{rows[row]}"'
+            )
         else:
             words.append(f'cell "{rows[row]}" -> "{columns[column]}"')
     return ", ".join(words)

@@ -7,7 +7,7 @@ from matplotlib.colors import LinearSegmentedColormap, Normalize
 from lesson_kit.colours import ABOVE, BELOW, INK, MISSING, PAPER, contrast
 from lesson_kit.show.numbers import number
 
-# Lightness falls all the way from white, so a map reads in grey. Blue: above zero; orange: below; grey: NaN, infinities.
+# Lightness falls all the way from white: a map reads in grey. Blue: above zero; orange: below; grey: NaN, infinities.
 COLOUR_MAP = LinearSegmentedColormap.from_list("above", [PAPER, *ABOVE]).with_extremes(bad=MISSING)
 DIVERGING = LinearSegmentedColormap.from_list("around", [*BELOW[::-1], PAPER, *ABOVE]).with_extremes(bad=MISSING)
 ROUNDING = 1e-6  # a softmax in float32 may reach 1.0000001
@@ -32,7 +32,10 @@ class Scale:
     def draw_bar(self, fig, axes, values, **place) -> None:
         """A colour bar that names both ends, pointed where values lie beyond them."""
         finite = values[np.isfinite(values)]
-        beyond = [finite.size and finite.min() < self.low - ROUNDING, finite.size and finite.max() > self.high + ROUNDING]
+        beyond = [
+            finite.size and finite.min() < self.low - ROUNDING,
+            finite.size and finite.max() > self.high + ROUNDING,
+        ]
         extend = {(0, 0): "neither", (1, 0): "min", (0, 1): "max", (1, 1): "both"}[*map(int, map(bool, beyond))]
         bar = fig.colorbar(self.colours, ax=axes, extend=extend, aspect=25, pad=0.02, **place)
         ticks = np.linspace(self.low, self.high, 5)
