@@ -22,7 +22,8 @@ PAGE_CSS = f""":root {{ color-scheme: light }} body {{ background: {PAPER}; colo
 body, p, pre {{ font: 13px/1.35 Helvetica, Arial, sans-serif }} p {{ margin: 0 0 4px }} pre {{ white-space: pre-wrap }}
 div[id^=bertviz] {{ padding: 0 !important }} img {{ max-width: 100%; height: auto }} svg {{ display: block }}
 #said {{ height: 1.35em; overflow: hidden; white-space: nowrap; text-overflow: ellipsis; font-weight: bold }}
-.number, .name, .vectorborder, .vector-highlight-group {{ pointer-events: none }} .number, .name {{ dominant-baseline: central }}
+.number, .name, .vectorborder, .vector-highlight-group {{ pointer-events: none }}
+.number, .name {{ dominant-baseline: central }}
 .number {{ font-size: 12px; font-weight: bold; font-variant-numeric: tabular-nums }}
 .name {{ font-size: 12px; text-anchor: middle }}
 svg text {{ paint-order: stroke; stroke: {PAPER}; stroke-width: 3px }}"""
@@ -73,7 +74,8 @@ class View:
             if os.environ.get("COURSE_INTERACTIVE", "1") != "0":
                 data, metadata = self.picture._repr_mimebundle_()
                 below = in_words(self.picture.alt, self.links, self.picture.html())
-                notice.become(data | {"text/html": self.iframe + below, "text/plain": repr(self)}, metadata, raw=True)
+                bundle = data | {"text/html": self.iframe + below, "text/plain": repr(self)}
+                notice.become(bundle, metadata=metadata, raw=True)
                 return
             notice.become(self.picture)
         display({"text/html": in_words(self.picture.alt, self.links), "text/plain": self.links}, raw=True)

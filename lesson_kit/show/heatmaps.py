@@ -1,7 +1,6 @@
 """Heat maps: the darker, the larger; with numbers while there is room, and always with a text."""
 
 import math
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
@@ -15,16 +14,16 @@ from matplotlib.figure import Figure
 from lesson_kit.colours import BETWEEN_CELLS, FRAME, INK, PAPER
 from lesson_kit.show.figures import RC_PARAMS, figure, subplots
 from lesson_kit.show.marks import draw_outline, expect_mask, hatch, outline_in_words, outlined_cells
+from lesson_kit.show.names import printed
 from lesson_kit.show.numbers import as_floats, as_rows, number
 from lesson_kit.show.scales import Scale, ink, scale_of
 
 MOST_NUMBERS = 100  # in one map
 MOST_NUMBERS_IN_ALL = 200
 MOST_LABELS = 40
-MOST_LETTERS = 24  # of a name
+LABEL = 0.16  # inches: what a turned label needs
 WIDEST = 11.0  # inches
 SIDE_BY_SIDE = 3  # maps; they are compared, so their numbers go before they stand below each other
-SYMBOLS = {"\n": "↵", "\t": "⇥", "\r": "␍"}
 
 
 @dataclass(frozen=True)
@@ -157,6 +156,11 @@ class HeatMaps:
             self.scale.draw_bar(fig, axes, self.values[self.open], **place)
         return fig
 
+    @property
+    def _every(self) -> int:
+        """Each row and column has a label, or each second, ..."""
+        return math.ceil(max(self.values.shape[1:]) / MOST_LABELS)
+
     def _layout(self) -> tuple[float, float, int, bool]:
         """Of a cell, in inches: height, width; how many maps stand across; whether there is room for numbers."""
         n, n_rows, n_columns = self.values.shape
@@ -169,12 +173,12 @@ class HeatMaps:
             if across == n or n > SIDE_BY_SIDE:
                 return 0.5, width, across, True
         room = 6 if n == 1 else 3.8 if n == 2 else 2.1 if n <= 8 else 1.65  # inches, for each map
-        side = min(max(room / max(n_rows, n_columns), 0.05), 0.36)
+        side = min(max(room / max(n_rows, n_columns), LABEL / self._every), 0.36)
         return side, side, min(n, 4, max(1, int((WIDEST - 1.5) / (n_columns * side + 0.3)))), False
 
     def _name_axes(self, ax, width: float, with_numbers: bool, left: bool, bottom: bool) -> None:
         rows, columns = self.names
-        every = math.ceil(max(len(rows), len(columns)) / MOST_LABELS)
+        every = self._every
         style = {"size": 10 if with_numbers else 9 if len(self.values) < 3 else 8, "parse_math": False}
         slanted = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"} if with_numbers else {"rotation": 90}
         fits = max(map(len, columns)) * 0.1 <= width * every
@@ -272,9 +276,3 @@ def heat_maps(matrices, titles, rows, columns, **keywords) -> None:
     matrices: each as ``values`` in ``heat_map``. titles: one for each. rows, columns: words for the rows and columns.
     """
     figure(*HeatMaps(matrices, titles, rows, columns, **keywords).draw())
-
-
-def printed(name, most: int = MOST_LETTERS) -> str:
-    """A name as one line that every font can set: control characters by symbols, and no more than ``most`` letters."""
-    letters = [SYMBOLS.get(c, "\ufffd" if unicodedata.category(c) in ("Cc", "Cs") else c) for c in str(name)]
-    return "".join(letters if len(letters) <= most else [*letters[: most - 1], "…"])

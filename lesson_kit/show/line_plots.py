@@ -7,6 +7,7 @@ from matplotlib.colors import to_hex
 
 from lesson_kit.colours import PAPER, darkened
 from lesson_kit.show.figures import figure, subplots
+from lesson_kit.show.names import printed
 
 LINE_HEIGHT = 1.25  # of a label, in letters' heights
 
@@ -35,7 +36,7 @@ def lines(curves: Mapping, x=None, *, alt: str, figsize=(7, 3.8), **axes) -> Non
     fig, ax = subplots(figsize=figsize)
     for name, values in drawn.items():
         few = {"markevery": 1} if len(values) <= 25 else {}
-        ax.plot(places[: len(values)], values, label=str(name), **few)
+        ax.plot(places[: len(values)], values, label=printed(name, 40), **few)
     ax.set(**axes)
     if len(drawn) > 1:
         label_lines(ax)
@@ -70,6 +71,7 @@ def label_lines(ax) -> None:
             size=size,
             color=darkened(to_hex(line.get_color()), PAPER, 4.5),
             annotation_clip=False,
+            parse_math=False,
         )
 
 

@@ -13,8 +13,8 @@ from lesson_kit.compare import eager_attention
 from lesson_kit.show.bertviz_view import View, layers_that_fit, left_out, offline, rounded
 from lesson_kit.show.expect import GET_ATTENTIONS, expect_index
 from lesson_kit.show.figures import subplots
-from lesson_kit.show.heatmaps import printed
 from lesson_kit.show.links import positioned, row_in_words, strongest_links
+from lesson_kit.show.names import printed
 from lesson_kit.show.numbers import number
 from lesson_kit.show.scales import DIVERGING, ink
 

@@ -9,7 +9,7 @@ from lesson_kit.show.numbers import number
 
 # Lightness falls all the way from white: a map reads in grey. Blue: above zero; orange: below; grey: NaN, infinities.
 COLOUR_MAP = LinearSegmentedColormap.from_list("above", [PAPER, *ABOVE]).with_extremes(bad=MISSING)
-DIVERGING = LinearSegmentedColormap.from_list("around", [*BELOW[::-1], PAPER, *ABOVE]).with_extremes(bad=MISSING)
+DIVERGING = LinearSegmentedColormap.from_list("around", [*BELOW[::-1], PAPER, *ABOVE], 511).with_extremes(bad=MISSING)
 ROUNDING = 1e-6  # a softmax in float32 may reach 1.0000001
 
 
