@@ -3,7 +3,7 @@
 
 const vis = document.querySelector("#vis");
 const said = document.querySelector("#said");
-const fixed = (x, digits = 2) => x.toFixed(digits).replace("-", "\u2212");
+const fixed = x => (Math.abs(x) < 0.005 ? "0.00" : x.toFixed(2).replace("-", "\u2212"));
 const held = () => bertviz.attention[bertviz.filter];
 const place = element => [...element.parentNode.children].indexOf(element);
 const sum = numbers => numbers.reduce((a, b) => a + b, 0);
