@@ -15,6 +15,13 @@ ABOVE = ["#deebf7", "#9ecae1", "#4292c6", "#2171b5", "#08519c", "#08306b"]
 BELOW = ["#feedde", "#fdbe85", "#f08030", "#d94801", "#a63603", "#7f2704"]
 GRID, BETWEEN_CELLS = "#dddddd", "#d8d8d8"  # decoration: nothing is lost without these lines
 
+# --- what attention is made of: diagrams and moving pictures; as lines, marks and words on GROUND and CODE_GROUND ---
+QUERY = ("#1f5fb8", "#6aa9ff")
+KEY = ("#b34700", "#ff9040")
+VALUE = ("#007d53", "#3ecf8e")
+OUTPUT = ("#7d1f7a", "#f29bc9")
+WEIGHT = ("#4a5560", "#e2e2da")  # no hue: a weight belongs to a query and a key at once
+
 # --- verdicts: checks; on the page itself, light or dark ---
 PASSED, NOT_ATTEMPTED, NOT_YET_RIGHT = "#2a8f5c", "#808080", "#c8581c"
 
@@ -31,6 +38,11 @@ CODE = {
     "number": ("#0550ae", "#8ab8ff"),
     "name": ("#00606b", "#7cd3e8"),
 }
+
+# --- the web site: tools ---
+SOFT = ("#f7f5f0", "#191a1c")  # behind what stands beside the text
+TINT = ("#fdf1e3", "#2b2219")  # behind a question that waits for a prediction
+HAIRLINE = ("#dedad2", "#38393c")  # decoration: nothing is lost without these lines
 
 # --- the report on a class: classroom; words on GROUND, bars with the ink of the number in them ---
 GOOD, BAD, QUIET = ("#00563f", "#6fd3ac"), ("#9c2b00", "#ffab7d"), ("#565656", "#b4b4b4")

@@ -1,20 +1,19 @@
 """Who can't see the figures, the colours or the mouse pointer: can they follow every lesson?
 
-Each lesson is made into a page and audited by axe-core in a real browser; every colour's contrast is computed; the
-notebooks are read for what a program can tell about their words.
+Every colour's contrast is computed; the notebooks are read for what a program can tell about their words. That
+axe-core finds nothing on any page of the web site, tests/tools/test_site.py sees to.
 """
 
 import ast
-import json
 import re
-from html import unescape
+from itertools import combinations
 from pathlib import Path
 
 import nbformat
+import numpy as np
 import pytest
 from matplotlib.colors import is_color_like, to_hex
 
-from classroom.printing import pages
 from lesson_kit import colours, show
 
 ROOT = Path(__file__).parent.parent
@@ -26,6 +25,7 @@ lessons = pytest.mark.parametrize("name", NOTEBOOKS)
 
 TEXT, GRAPHICS = 4.5, 3
 WHITE, JUPYTER_DARK = "#ffffff", "#111111"
+ROLES = (colours.QUERY, colours.KEY, colours.VALUE, colours.OUTPUT, colours.WEIGHT)
 USES = [
     (colours.INK, colours.PAPER, TEXT),
     (colours.INK, colours.MISSING, TEXT),
@@ -36,10 +36,14 @@ USES = [
     *((line, colours.PAPER, GRAPHICS) for line in colours.LINES),
     *((bar, ground, GRAPHICS) for bar in (colours.PASSED, colours.NOT_ATTEMPTED, colours.NOT_YET_RIGHT)
       for ground in (WHITE, JUPYTER_DARK)),
-    *((colours.TEXT[theme], on[theme], TEXT) for on in (colours.GROUND, colours.CODE_GROUND) for theme in (0, 1)),
-    *((colours.LINK[theme], colours.GROUND[theme], TEXT) for theme in (0, 1)),
-    *((colours.BORDER[theme], on[theme], GRAPHICS) for on in (colours.GROUND, colours.CODE_GROUND) for theme in (0, 1)),
+    *((ink[theme], on[theme], TEXT) for ink in (colours.TEXT, colours.LINK, colours.QUIET, colours.KEY)
+      for on in (colours.GROUND, colours.SOFT, colours.TINT) for theme in (0, 1)),
+    *((colours.TEXT[theme], colours.CODE_GROUND[theme], TEXT) for theme in (0, 1)),
+    *((colours.BORDER[theme], on[theme], GRAPHICS) for theme in (0, 1)
+      for on in (colours.GROUND, colours.CODE_GROUND, colours.SOFT, colours.TINT)),
     *((pair[theme], colours.CODE_GROUND[theme], TEXT) for pair in colours.CODE.values() for theme in (0, 1)),
+    *((role[theme], on[theme], TEXT)
+      for role in ROLES for on in (colours.GROUND, colours.CODE_GROUND) for theme in (0, 1)),
     *((word[theme], colours.GROUND[theme], TEXT)
       for word in (colours.GOOD, colours.BAD, colours.QUIET) for theme in (0, 1)),
     *((ink, bar, TEXT) for bar, ink in colours.BARS.values()),
@@ -52,7 +56,8 @@ USES = [
     ("#4c4c4c", WHITE, TEXT),
     ("#737373", WHITE, TEXT),
 ]  # fmt: skip
-DECORATION = {colours.GRID, colours.BETWEEN_CELLS, "#d0d0d0", "#999999"}  # lines that say nothing which is not said
+# Lines that say nothing which is not said.
+DECORATION = {*colours.HAIRLINE, colours.GRID, colours.BETWEEN_CELLS, "#d0d0d0", "#999999"}
 
 
 @pytest.mark.parametrize("colour, ground, least", USES)
@@ -65,6 +70,35 @@ def test_darkened_is_the_colour_itself_where_that_will_do():
     assert colours.contrast(colours.darkened("#009E73", colours.PAPER, TEXT), colours.PAPER) < 4.7
     with pytest.raises(ValueError, match="ground #333333 is too dark for a contrast of 4.5"):
         colours.darkened("#777777", "#333333", TEXT)
+
+
+# What colour-blind readers see, from linear red, green and blue (Machado, Oliveira and Fernandes, 2009, severity 1).
+AS_SEEN = {
+    "everyone": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+    "protanopia": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    "deuteranopia": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]],
+    "tritanopia": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.3039]],
+}
+
+
+def lab(colour: str, seen: list) -> np.ndarray:
+    """CIELAB, in which a distance of 2.3 can just be seen."""
+    rgb = np.array([int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)])
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    to_xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
+    xyz = to_xyz @ (np.array(seen) @ linear).clip(0, 1) / [0.9505, 1, 1.089]
+    f = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
+    return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
+
+
+@pytest.mark.parametrize("eyes", AS_SEEN)
+def test_query_key_value_output_and_weight_are_five_colours_to_all_eyes(eyes):
+    for theme in (0, 1):
+        for one, other in combinations([role[theme] for role in ROLES], 2):
+            apart = np.linalg.norm(lab(one, AS_SEEN[eyes]) - lab(other, AS_SEEN[eyes]))
+            assert apart > 14, f"{one} and {other}: {apart:.1f}"
+    red_green = [lab(colour, AS_SEEN["deuteranopia"]) for colour in ("#a05a00", "#5a7800")]
+    assert np.linalg.norm(red_green[0] - red_green[1]) < 14  # the measure sees what colour-blind readers don't
 
 
 def test_contrast_is_wcags():
@@ -199,166 +233,3 @@ def test_links_say_where_they_lead(name):
         ):
             assert words.strip().lower() not in ("here", "this", "link", "click here", "this page", "read more")
             assert leads.setdefault(words, target) == target, f"[{words}] leads to two places in one cell"
-
-
-# --- pages ------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("pages")
-    pages.build(LESSONS, folder)
-    return folder
-
-
-@lessons
-def test_a_page_carries_the_words_of_every_figure(name, folder):
-    html = (folder / f"{name}.html").read_text(encoding="utf-8")
-    alts = [unescape(alt) for alt in re.findall(r'<img alt="([^"]*)"', html)]
-    assert alts == [alt for _, alt in figures(name)]
-    for table in tables(html):
-        expect_headers(table)
-
-
-@lessons
-def test_a_page_asks_nothing_of_the_network_and_shows_every_formula(name, folder):
-    html = (folder / f"{name}.html").read_text(encoding="utf-8")
-    assert not re.search(r"<script|<link|@import|(?:src|srcset)=\"?http|url\(", html)
-    prose = re.sub(r"<pre.*?</pre>|<code.*?</code>|<style.*?</style>", "", html, flags=re.DOTALL)
-    assert "$" not in re.sub(r"<math.*?</math>", "", prose, flags=re.DOTALL)
-
-
-def test_bad_input_is_named(tmp_path):
-    with pytest.raises(ValueError, match="theme must be one of light, dark, auto; got 'sepia'"):
-        pages.build(LESSONS[:1], tmp_path, theme="sepia")
-    with pytest.raises(ValueError, match="theme must be"):
-        pages.export(LESSONS[0], tmp_path / "page.html", theme="")
-    broken = tmp_path / "broken.ipynb"
-    broken.write_text("{", encoding="utf-8")
-    with pytest.raises(ValueError, match=r"broken\.ipynb is not a notebook"):
-        pages.export(broken, tmp_path / "page.html")
-    assert not (tmp_path / "page.html").exists()
-
-
-def test_a_page_of_its_own_needs_no_other(tmp_path):
-    page = pages.export(LESSONS[3], tmp_path / "page.html", theme="dark").read_text(encoding="utf-8")
-    assert "color-scheme: dark;" in page and "<footer>" not in page
-    assert not re.search(r'href="(?!#|https?:)', page), "a link to a page that was not made"
-
-
-# --- in a browser -----------------------------------------------------------------------------
-
-SERIOUS = ("serious", "critical")
-OFF = {"enabled": False}  # the first two are CONTRAST's; the third is slow, and never more than "moderate"
-RULES = {"color-contrast": OFF, "link-in-text-block": OFF, "region": OFF}
-STRUCTURE = f"""axe.run({{exclude: [['pre.code span'], ['math']]}},
-    {{rules: {json.dumps(RULES)}, resultTypes: ['violations']}})"""
-CONTRAST = "axe.run({include: [['[data-new]']]}, {runOnly: ['color-contrast', 'link-in-text-block']})"
-# Opens what is folded. Marks, of all text with the same styles all the way up, the first one that no page had before:
-# the others have the same colours, and looking at each of them would take minutes.
-MARK = """before => {
-    document.querySelectorAll('details').forEach(details => { details.open = true })
-    const known = new Set(before), found = []
-    for (const element of document.body.querySelectorAll('*')) {
-        if (![...element.childNodes].some(node => node.nodeType === 3 && node.textContent.trim())) continue
-        const styles = []
-        for (let e = element.closest('math') ?? element; e.parentElement; e = e.parentElement)
-            styles.push(e.localName + '.' + e.className + ' ' + (e.getAttribute('style') ?? ''))
-        const kind = styles.join('|')
-        if (known.has(kind)) continue
-        known.add(kind)
-        found.push(kind)
-        element.setAttribute('data-new', '')
-    }
-    return found
-}"""
-
-
-@pytest.fixture(scope="module")
-def axe():
-    package = pytest.importorskip("axe_playwright_python", reason="axe-playwright-python is not installed")
-    return (Path(package.__path__[0]) / "axe.min.js").read_text(encoding="utf-8")
-
-
-@pytest.fixture
-def page(browser):
-    page = browser.new_page(viewport={"width": 1000, "height": 900})
-    page.route("**/*", lambda route: route.continue_() if route.request.url.startswith("file:") else route.abort())
-    yield page
-    page.close()
-
-
-def findings(page, run: str) -> list[str]:
-    found = page.evaluate(run)["violations"]
-    return [
-        f"{violation['id']}: {node['html'][:200]} ({node['failureSummary']})"
-        for violation in found
-        if violation["impact"] in SERIOUS
-        for node in violation["nodes"]
-    ]
-
-
-SEEN: set[str] = set()
-
-
-@pytest.mark.parametrize("name", [*NOTEBOOKS, "index"])
-def test_axe_finds_nothing_serious(name, folder, page, axe):
-    page.goto((folder / f"{name}.html").as_uri())
-    page.evaluate(axe)
-    new = page.evaluate(MARK, sorted(SEEN))
-    SEEN.update(new)
-    assert findings(page, STRUCTURE) == []
-    for scheme in ("light", "dark") if new else ():
-        page.emulate_media(color_scheme=scheme)
-        ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
-        assert ground == ("rgb(255, 255, 255)" if scheme == "light" else "rgb(17, 17, 17)")
-        assert findings(page, CONTRAST) == []
-
-
-def test_axe_would_find_what_is_wrong(folder, page, axe):
-    html = (folder / "03_masks.html").read_text(encoding="utf-8")
-    html = re.sub(r'<img alt="[^"]*"', "<img", html).replace('<html lang="en">', "<html>")
-    html = html.replace("</h1>", '</h1><p style="color: #999">faint</p>')
-    (folder / "wrong.html").write_text(html, encoding="utf-8")
-    page.goto((folder / "wrong.html").as_uri())
-    page.evaluate(axe)
-    page.evaluate(MARK, [])
-    rules = {finding.split(":")[0] for finding in findings(page, STRUCTURE) + findings(page, CONTRAST)}
-    assert rules == {"image-alt", "html-has-lang", "color-contrast"}
-
-
-def test_a_page_can_be_used_with_the_keyboard_alone(folder, page):
-    """Tab, Enter and Space reach the skip link, the sections, every folded part and every link, in order."""
-    page.goto((folder / "03_masks.html").as_uri())
-    focused = "document.activeElement.textContent.trim()"
-    page.keyboard.press("Tab")
-    assert page.evaluate(focused) == "Skip to the lesson"
-    assert page.locator(".skip").bounding_box()["x"] >= 0, "seen while it has the focus"
-    page.keyboard.press("Enter")
-    assert page.evaluate("document.activeElement.id") == "lesson"
-
-    order = page.evaluate(
-        """[...document.querySelectorAll('main a, main summary, main [tabindex]')]
-            .filter(e => e.checkVisibility()).map(e => e.textContent.trim())"""
-    )
-    reached = []
-    for _ in order:
-        page.keyboard.press("Tab")
-        reached.append(page.evaluate(focused))
-    assert reached == order
-
-    folded = page.locator("main details").first
-    folded.locator("summary").first.focus()
-    for key, is_open in [("Enter", True), ("Space", False)]:
-        page.keyboard.press(key)
-        assert folded.evaluate("details => details.open") is is_open
-    outline = page.evaluate("getComputedStyle(document.activeElement).outlineWidth")
-    assert float(outline.removesuffix("px")) >= 2, "one sees where one is"
-
-
-def test_a_narrow_page_is_not_wider_than_its_window(folder, browser):
-    page = browser.new_page(viewport={"width": 320, "height": 640})
-    for name in ("01_attention_by_hand", "03_masks"):
-        page.goto((folder / f"{name}.html").as_uri())
-        assert page.evaluate("document.documentElement.scrollWidth") <= 320
-    page.close()

@@ -17,6 +17,7 @@ _HOMES = {
     "lines": "lesson_kit.show.line_plots:lines",
     "matrix": "lesson_kit.show.matrices:matrix",
     "model_view": "lesson_kit.show.attention_views:model_view",
+    "moving": "lesson_kit.show.moving",
     "neuron_view": "lesson_kit.show.neurons:neuron_view",
     "number": "lesson_kit.show.numbers:number",
     "subplots": "lesson_kit.show.figures:subplots",
