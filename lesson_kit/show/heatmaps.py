@@ -22,7 +22,7 @@ MOST_NUMBERS = 100  # in one map
 MOST_NUMBERS_IN_ALL = 200
 MOST_LABELS = 40
 LABEL = 0.16  # inches: what a turned label needs
-WIDEST = 11.0  # inches
+ROOM = 9.5  # inches across, for all maps
 SIDE_BY_SIDE = 3  # maps; they are compared, so their numbers go before they stand below each other
 
 
@@ -165,16 +165,15 @@ class HeatMaps:
         """Of a cell, in inches: height, width; how many maps stand across; whether there is room for numbers."""
         n, n_rows, n_columns = self.values.shape
         if self.values[0].size <= MOST_NUMBERS and self.values.size <= MOST_NUMBERS_IN_ALL:
-            width = 0.12 + 0.09 * max(map(len, self.texts.flat))
+            width = max(0.46, 0.12 + 0.09 * max(map(len, self.texts.flat)))
             if self.below is not None:
                 width = max(width, 0.12 + 0.062 * max(len(word) for row in self.below for word in row))
-            width = max(width, 0.6 if n * n_columns <= 15 else 0.48)
-            across = min(n, 4, max(1, int((WIDEST - 1.5) / (n_columns * width + 0.3))))
+            across = min(n, 4, max(1, int(ROOM / (n_columns * width + 0.3))))
             if across == n or n > SIDE_BY_SIDE:
-                return 0.5, width, across, True
+                return 0.5, max(width, min(0.6, (ROOM / across - 0.3) / n_columns)), across, True
         room = 6 if n == 1 else 3.8 if n == 2 else 2.1 if n <= 8 else 1.65  # inches, for each map
         side = min(max(room / max(n_rows, n_columns), LABEL / self._every), 0.36)
-        return side, side, min(n, 4, max(1, int((WIDEST - 1.5) / (n_columns * side + 0.3)))), False
+        return side, side, min(n, 4, max(1, int(ROOM / (n_columns * side + 0.3)))), False
 
     def _name_axes(self, ax, width: float, with_numbers: bool, left: bool, bottom: bool) -> None:
         rows, columns = self.names
