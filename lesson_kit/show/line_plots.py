@@ -4,19 +4,21 @@ from collections.abc import Mapping
 
 import numpy as np
 from matplotlib.colors import to_hex
+from matplotlib.ticker import NullLocator
 
-from lesson_kit.colours import PAPER, darkened
+from lesson_kit.colours import EDGE, PAPER, darkened
 from lesson_kit.show.figures import figure, subplots
 from lesson_kit.show.names import printed
 
 LINE_HEIGHT = 1.25  # of a label, in letters' heights
 
 
-def lines(curves: Mapping, x=None, *, alt: str, figsize=(7, 3.8), **axes) -> None:
+def lines(curves: Mapping, x=None, *, alt: str, levels: Mapping | None = None, figsize=(7, 3.8), **axes) -> None:
     """Displays a line for each of ``curves``, with its name at its end.
 
     curves: for each name its values, (n,). x: (n,), what all of them are drawn against; by default 0, 1, 2, ...
-    alt: the text for whoever cannot see the figure. axes: what ``Axes.set`` takes: xlabel, ylabel, title, yscale, ...
+    alt: the text for whoever cannot see the figure. levels: for each name the height of a thin dotted line across.
+    axes: what ``Axes.set`` takes: xlabel, ylabel, title, xscale, xticks, ...; ticks that are given stand alone.
 
     Raises:
         TypeError: ``curves`` is no dict, or holds something other than numbers.
@@ -37,8 +39,14 @@ def lines(curves: Mapping, x=None, *, alt: str, figsize=(7, 3.8), **axes) -> Non
     for name, values in drawn.items():
         few = {"markevery": 1} if len(values) <= 25 else {}
         ax.plot(places[: len(values)], values, label=printed(name, 40), **few)
+    for name, height in (levels or {}).items():
+        ax.axhline(height, label=printed(name, 40), color=EDGE, linestyle=":", linewidth=1.3, marker="")
     ax.set(**axes)
-    if len(drawn) > 1:
+    for axis, ticks in ((ax.xaxis, axes.get("xticks")), (ax.yaxis, axes.get("yticks"))):
+        if ticks is not None:
+            axis.set_minor_locator(NullLocator())
+            axis.set_ticks(ticks, [f"{tick:g}" for tick in ticks])
+    if len(ax.lines) > 1:
         label_lines(ax)
     figure(fig, alt)
 

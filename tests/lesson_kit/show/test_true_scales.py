@@ -288,6 +288,22 @@ def test_a_line_with_gaps_is_named_at_its_last_value_and_one_alone_not_at_all(dr
     assert not drawn[1][0].axes[0].texts
 
 
+def test_levels_and_ticks(drawn):
+    curves = {"a": [0.5, 2, 9], "b": [1, 1, 1.5]}
+    ends = {"xscale": "log", "yscale": "log", "xticks": [1, 4, 30], "ylim": (0.1, 20)}
+    show.lines(curves, [1, 4, 30], levels={"the floor": 0.2}, alt="Two lines above a level, the floor.", **ends)
+    fig, _ = drawn[0]
+    ax = fig.axes[0]
+    fig.canvas.draw()
+    assert set(labels(ax)) == {"a", "b", "the floor"} and ax.lines[2].get_ydata() == [0.2, 0.2]
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["1", "4", "30"] and len(
+        ax.xaxis.get_minorticklocs()
+    ) == 0
+    assert labels(ax)["the floor"].get_window_extent().x0 > ax.bbox.x1
+    show.lines({"alone": [1, 2]}, levels={"level": 1.5}, alt="One line that crosses a level.")
+    assert set(labels(drawn[1][0].axes[0])) == {"alone", "level"}
+
+
 def test_lines_of_any_axes_get_their_names_and_lose_the_legend():
     fig, ax = show.subplots()
     ax.plot([0, 1], [0, 1], label="curve")
