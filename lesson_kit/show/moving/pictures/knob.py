@@ -52,11 +52,13 @@ def jacobian_sizes(weights: torch.Tensor) -> torch.Tensor:
 
 def _draw(dots: torch.Tensor, d_k: int):
     """The picture standing still: the same scores, undivided and divided."""
-    from lesson_kit.colours import KEY
+    from matplotlib.colors import LinearSegmentedColormap
+
+    from lesson_kit.colours import ABOVE, KEY
     from lesson_kit.show.figures import subplots
-    from lesson_kit.show.heatmaps import COLOUR_MAP
 
     fig, axes = subplots(2, 2, figsize=(8.4, 5), width_ratios=[1.5, 1])
+    shades = LinearSegmentedColormap.from_list("weights", ABOVE)
     words = []
     rows = dots[WIDTHS.index(d_k)]
     for (left, right), (name, by) in zip(axes, [("q·k", 1.0), (f"q·k / √{d_k}", math.sqrt(d_k))], strict=True):
@@ -65,7 +67,7 @@ def _draw(dots: torch.Tensor, d_k: int):
         frozen = (jacobian_sizes(weights) < FROZEN).double().mean().item()
         left.hist(scores.flatten().numpy(), bins=[*range(-50, 51, 2)], color=KEY[0])
         left.set(title=f"{name}: standard deviation {scores.std():.1f}", xlim=(-50, 50), ylabel="scores")
-        right.imshow(weights[:KEYS].numpy(), COLOUR_MAP, vmin=0, vmax=1)
+        right.imshow(weights[:KEYS].numpy(), shades, vmin=0, vmax=1)
         for (i, j), weight in zip(torch.ones(KEYS, KEYS).nonzero().tolist(), weights[:KEYS].flatten(), strict=True):
             colour = "white" if weight > 0.5 else "black"
             right.text(j, i, f"{weight:.2f}", ha="center", va="center", fontsize=8, color=colour)
@@ -74,6 +76,6 @@ def _draw(dots: torch.Tensor, d_k: int):
         words.append(f"{name} has a standard deviation of {scores.std():.1f}, and {frozen:.0%} of the rows are frozen")
     alt = (
         f"Random queries and keys of width {d_k}: histograms of their scores, and the weights of six queries as heat "
-        f"maps from 0 to 1. Above, {words[0]}: most rows are nearly 0 and 1. Below, {words[1]}: every row is shared out."
+        f"maps from 0 to 1. Above, {words[0]}: most rows are nearly 0 and 1. Below, {words[1]}: each row is shared out."
     )
     return fig, alt
