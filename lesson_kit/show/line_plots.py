@@ -69,8 +69,10 @@ def label_lines(ax) -> None:
         if not line.get_label().startswith("_") and len(seen):
             end = float(x[seen[-1]]), float(y[seen[-1]])
             ends.append((line.get_transform().transform(end)[1], end, line))
+    letter = size * ax.figure.dpi / 72
     step = max((line.get_label().count("\n") for *_, line in ends), default=0) + LINE_HEIGHT
-    heights = _apart([height for height, *_ in ends], step * size * ax.figure.dpi / 72)
+    above_the_axis = [max(height, ax.bbox.y0 + 0.8 * letter) for height, *_ in ends]
+    heights = _apart(above_the_axis, step * letter)
     for (height, end, line), shifted in zip(ends, heights, strict=True):
         ax.annotate(
             line.get_label(),
