@@ -1,306 +1,193 @@
-"""What of a lesson can be a slide: its predictions, pictures, tables, formulas, lists, exercises and quiz questions.
+"""What of a lesson can be a slide: its predictions, results, formulas, lists, exercises and quiz questions.
 
-Nothing is written for slides in the lessons. A code cell's result makes a moment, together with the prediction before
-it; so does a formula, a list, an exercise or a question of the quiz. Paragraphs become speaker notes. A cell with the
-tag ``slide`` is taken before all others, one with the tag ``no-slide`` never.
+Nothing is written for slides in the lessons: a moment is found by the notebook's own structure, and what the lesson
+says besides becomes speaker notes. A cell with the tag ``slide`` is taken before all others, one with ``no-slide`` never.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 from nbformat import NotebookNode
 
+from classroom.printing.markdown import first_sentences, paragraphs, sentences
 from lesson_kit.show.figures import IN_WORDS
 
-# How much a class gets out of it: the order in which moments are taken.
+# How much a class gets out of it. A prediction is worth more than its result alone.
 WORTH = {
-    "title": 99, "summary": 98, "moving": 6, "picture": 4, "exercise": 4, "question": 3.5, "formula": 3, "table": 2.5,
-    "list": 2, "printed": 1,
+    "title": 99, "summary": 98, "moving": 6, "picture": 4, "exercise": 4, "question": 3.5, "table": 2.5, "formula": 2.25,
+    "list": 2, "printed": 1, "nothing": 0.5,
 }  # fmt: skip
-PREDICTED = 1.5  # what a prediction adds to its result
+PREDICTED = 1.5
 WISHED = 50
-ASKED, TOLD, ITEMS, OPTIONS = 700, 260, 640, 800  # letters that a question, an answer, a list, a quiz's options may have
-CODE_LINES, CODE_COLUMNS = 8, 88
-RESULT_LINES, RESULT_COLUMNS = 14, 92
-NOT_SHOWN = re.compile(r"\bcheck\.\w+\(|find_spec")  # an exercise's check says "not attempted"; set-up says nothing
-UNTAUGHT = ("Check yourself", "Summary", "Further reading", "Where to get help")
+ASKED, TOLD, ITEMS, SUMMARY = 700, 260, 640, 840  # letters of a question, an answer, a list
+CODE, STUB, RESULT = (9, 72), (12, 98), (14, 92)  # the most lines and columns that can be read from the last row
+QUIET = re.compile(r"\bcheck\.\w+\(|find_spec|^\s*%pip", re.MULTILINE)  # an exercise's check; setting up
+OF_THE_NOTEBOOK = re.compile(r"\bcells?\b|\bbelow\b|[?:]$")  # what a sentence on a slide doesn't speak of
 
 
 @dataclass
+class Part:
+    """A cell of code, or what a Markdown cell has at its top level."""
+
+    kind: str  # "title", "heading", "predict", "formula", "list", "table", "fence", "folded", "quiz", "text" or "code"
+    source: str
+    cell: NotebookNode
+
+
+@dataclass(eq=False)
 class Moment:
     """One slide: what stands on it at once, what comes with the next key press, and what the teacher may say.
 
-    kind: a key of ``WORTH``. ``text``, ``answer`` and ``notes`` are Markdown; ``outputs`` come with the answer if the
-    moment is ``asked``, else at once.
+    kind: a key of ``WORTH``. ``text``, ``answer`` and ``notes`` are Markdown. If it is ``asked``, answer and outputs
+    come with the next press.
     """
 
     kind: str
     section: str
     title: str
-    text: str = ""
+    text: str
     code: str = ""
-    outputs: list[NotebookNode] = field(default_factory=list)
+    outputs: Sequence[NotebookNode] = ()
     answer: str = ""
     asked: bool = False
+    where: str = ""
     notes: str = ""
-    tags: frozenset[str] = frozenset()
-
-    @property
-    def presses(self) -> int:
-        """Key presses that it takes, the one to the next slide included."""
-        return 1 + self.asked
+    tags: set[str] = field(default_factory=set)
 
     @property
     def worth(self) -> float:
-        return WORTH[self.kind] + PREDICTED * (self.asked and self.kind != "question") + WISHED * ("slide" in self.tags)
+        predicted = self.asked and self.kind not in ("question", "nothing")
+        return WORTH[self.kind] + PREDICTED * predicted + WISHED * ("slide" in self.tags)
 
 
 def moments(notebook: NotebookNode) -> list[Moment]:
-    """All moments of a lesson in its order; what the teacher says between two belongs to the one before."""
-    found: list[Moment] = []
-    for moment in _moments(notebook):
-        if isinstance(moment, str):
-            if found:
-                found[-1].notes += f"\n\n{moment}"
-        elif "no-slide" not in moment.tags:
+    """All moments of a lesson in its order. What is said between two belongs to the notes of the one before."""
+    parts, found = list(_parts(notebook)), []
+    section = heading = said = ""
+    while parts:
+        part = parts[0]
+        if part.kind == "heading":
+            level, words = len(part.source) - len(part.source.lstrip("#")), part.source.lstrip("# ")
+            section, heading = (words, "") if level == 2 or words == "Further reading" else (section, words)
+        moment, n = _first(parts, section, heading, said)
+        if moment and "no-slide" not in moment.tags:
             found.append(moment)
+        elif found and part.kind not in ("heading", "code", "fence"):
+            found[-1].notes += f"\n\n{part.source}"
+        if moment and moment.kind == "exercise":
+            heading = ""  # what follows is no part of it
+        said = next((p.source for p in reversed(parts[:n]) if p.kind == "text"), "" if part.kind == "heading" else said)
+        parts = parts[n:]
     return found
 
 
-def _moments(notebook: NotebookNode) -> Iterator[Moment | str]:
-    """Moments, and between them the paragraphs."""
-    section = heading = ""
-    cells = [cell for cell in notebook.cells if cell.source.strip() or cell.get("outputs")]
-    asked = exercise = before = None
-    for n, cell in enumerate(cells):
-        tags = frozenset(cell.metadata.get("tags", []))
-        if cell.cell_type == "code":
-            if exercise and not NOT_SHOWN.search(cell.source):
-                exercise.code = cell.source if _fits(cell.source, CODE_LINES + 4, CODE_COLUMNS) else ""
-                exercise.tags |= tags
-                yield exercise
-                exercise = None
-                continue
-            run_ends = n + 1 == len(cells) or cells[n + 1].cell_type != "code"
-            if asked:
-                asked.outputs += [] if NOT_SHOWN.search(cell.source) else _shown(cell.outputs)
-                asked.code = f"{asked.code}\n{cell.source}".strip()
-                asked.tags |= tags
-                if run_ends:
-                    asked.answer = _told_after(cells[n + 1 :])
-                    yield _settled(asked)
-                    asked = None
-            elif not NOT_SHOWN.search(cell.source):
-                outputs = _best(_shown(cell.outputs))
-                if outputs:
-                    told = _told_after(cells[n + 1 :]) if run_ends else ""
-                    told = told or shortened(before or "", TOLD)
-                    yield Moment(_kind(outputs), section, heading or section, told, "", outputs, tags=tags)
-            continue
-        if cell.cell_type != "markdown":
-            continue
-        if asked:  # nothing was run between the question and this cell
-            asked.answer = _told_after(cells[n:])
-            yield _settled(asked)
-        asked = exercise = before = None
-        parts = list(paragraphs(_without_help(cell.source)))
-        if parts and parts[0].startswith("# "):
-            yield _title(parts, tags)
-            continue
-        if section == "Check yourself" and "<details>" in cell.source:
-            question = _question(parts, tags)
-            if question:
-                yield question
-            continue
-        for i, part in enumerate(parts):
-            if part.startswith("#"):
-                if exercise:
-                    yield exercise
-                    exercise = None
-                level, words = len(part) - len(part.lstrip("#")), part.lstrip("# ")
-                section, heading = (words, "") if level == 2 else (section, words)
-                if words.startswith("Exercise"):
-                    exercise = Moment("exercise", section, words, tags=tags)
-            elif exercise:
-                room = ASKED - len(exercise.text)
-                if not part.startswith("<details") and len(part) <= room:
-                    exercise.text += f"\n\n{part}"
-                else:
-                    exercise.notes += f"\n\n{part}"
-            elif part.startswith("**Predict"):
-                rest = [p for p in parts[i:] if not p.startswith("<details")]
-                text = "\n\n".join(rest)
-                text = text if len(text) <= ASKED else part
-                folded = next((p for p in parts[i:] if p.startswith("<details")), "")
-                asked = Moment("printed", section, heading or section, text, asked=True, tags=tags)
-                asked.answer = shortened(_inside(folded), TOLD) if folded else ""
-                break
-            elif section == "Summary" and is_list(part):
-                yield Moment("summary", section, "Summary", pithy(part, ITEMS + 200), tags=tags)
-            elif section in UNTAUGHT:
-                continue
-            elif part.startswith("$$") and i and not is_list(parts[i - 1]):
-                lead = shortened(before or "", TOLD)
-                after = parts[i + 1] if i + 1 < len(parts) and parts[i + 1][:6].islower() else ""
-                text = f"{lead}\n\n{part}\n\n{shortened(after, TOLD)}" if after else f"{lead}\n\n{part}"
-                yield Moment("formula", section, heading or section, text, tags=tags)
-            elif is_list(part) and part.count("\n") >= 2 and before and before.endswith(":"):
-                lead = _last_sentence(before)
-                yield Moment("list", section, heading or section, f"{lead}\n\n{pithy(part, ITEMS)}", tags=tags)
-            else:
-                yield part
-            before = part if not part.startswith(("#", "$$", "<details", "|", "```")) and not is_list(part) else before
-    if exercise:
-        yield exercise
+def _first(parts: list[Part], section: str, heading: str, said: str) -> tuple[Moment | None, int]:
+    """The moment with which ``parts`` begin, if they do, and how many of them it takes."""
+    part = parts[0]
+    title = heading or section
+    if part.kind == "title":
+        return _title(parts)
+    if part.kind == "heading" and heading.startswith("Exercise"):
+        return _exercise(parts, section, heading)
+    if section == "Summary" and part.kind == "list":
+        return Moment("summary", section, title, pithy(part.source, SUMMARY), tags=_tags(part)), 1
+    if part.kind == "quiz":
+        return _question(part, section), 1
+    if section in ("Check yourself", "Summary", "Further reading"):
+        return None, 1
+    if part.kind == "predict":
+        return _prediction(parts, section, title)
+    if part.kind == "code":
+        return _result(parts, section, title, said), 1
+    if part.kind == "formula" and said:
+        return Moment("formula", section, title, f"{sentences(said)[-1]}\n\n{part.source}", tags=_tags(part)), 1
+    if part.kind == "list" and said.endswith(":") and part.source.count("\n") >= 2:
+        text = f"{sentences(said)[-1]}\n\n{pithy(part.source, ITEMS)}"
+        return Moment("list", section, title, text, tags=_tags(part)), 1
+    return None, 1
 
 
 # --- the kinds of moments ----------------------------------------------------------------------
 
 
-def _title(parts: list[str], tags: frozenset[str]) -> Moment:
-    goals = next((f"{lead}\n\n{part}" for lead, part in zip(parts, parts[1:], strict=False) if is_list(part)), "")
-    wish = next((part for part in parts[1:] if not part.startswith(("[", "**Time", "-", "*"))), "")
-    rest = [part for part in parts[1:] if part != wish and part not in goals]
-    return Moment("title", "", parts[0].lstrip("# "), f"{wish}\n\n{goals}", notes="\n\n".join(rest), tags=tags)
+def _title(parts: list[Part]) -> tuple[Moment, int]:
+    """The lesson's name, what it is for, and its goals."""
+    own = [parts[0], *takewhile(lambda part: part.kind in ("text", "list"), parts[1:])]
+    place = next((n for n, part in enumerate(own) if part.kind == "list"), len(own))
+    shown = [own[1].source, *(part.source for part in own[max(2, place - 1) : place + 1])] if own[1:] else []
+    rest = [part.source for part in own[1:] if part.source not in shown]
+    title = own[0].source.lstrip("# ")
+    return Moment("title", "", title, "\n\n".join(shown), notes="\n\n".join(rest)), len(own)
 
 
-def _question(parts: list[str], tags: frozenset[str]) -> Moment | None:
+def _exercise(parts: list[Part], section: str, heading: str) -> tuple[Moment, int]:
+    """What to write, and the stub."""
+    own = [parts[0], *takewhile(lambda part: part.kind not in ("heading", "code", "predict"), parts[1:])]
+    stub = parts[len(own)] if parts[len(own) : len(own) + 1] and parts[len(own)].kind == "code" else None
+    name, minutes = re.fullmatch(r"(.*?)(?: \((.*)\))?", heading).groups()
+    text, rest = "", []
+    for part in own[1:]:
+        if part.kind != "folded" and len(text) + len(part.source) <= ASKED:
+            text += f"\n\n{part.source}"
+        else:
+            rest.append(part.source)
+    moment = Moment("exercise", section, name, text, notes="\n\n".join(rest), tags=_tags(*own, *filter(None, [stub])))
+    moment.where = " · ".join(filter(None, [section, minutes]))
+    if stub and fits(stub.source, *STUB):
+        moment.code = stub.source
+    return moment, len(own) + bool(stub)
+
+
+def _question(part: Part, section: str) -> Moment | None:
     """A quiz question: its options, then the right one with its reason."""
-    asked = "\n\n".join(part for part in parts if not part.startswith(("<details", "#")))
-    options, right = [], ""
-    for part in parts:
-        for name, body in re.findall(r"<details>\s*<summary>(.*?)</summary>(.*?)</details>", part, flags=re.DOTALL):
-            options.append(f"- {name}")
-            if "**Right.**" in body:
-                right = f"**{name[:1]}.** {shortened(body.replace('**Right.**', '').strip(), TOLD)}"
-    text = f"{asked}\n\n" + "\n".join(options)
-    if not right or len(re.sub(r"<[^>]+>", "", text)) > OPTIONS:
+    options = re.findall(r"<details>\s*<summary>(.*?)</summary>(.*?)</details>", part.source, flags=re.DOTALL)
+    asked = part.source.split("<details>")[0].strip()
+    right = next(((name, why.replace("**Right.**", "")) for name, why in options if "**Right.**" in why), None)
+    if right is None:
         return None
-    return Moment("question", "Check yourself", "Check yourself", text, answer=right, asked=True, tags=tags)
+    text = f"{asked}\n\n" + "\n".join(f"- {name}" for name, _ in options)
+    answer = f"**{right[0][:1]}.** {first_sentences(right[1].strip(), TOLD)}"
+    return Moment("question", section, section, text, answer=answer, asked=True, tags=_tags(part))
 
 
-def _settled(moment: Moment) -> Moment:
-    """A prediction with the results that fit, and with its code if that is short and says what will be printed."""
-    moment.outputs = _best(moment.outputs)
-    moment.kind = _kind(moment.outputs) if moment.outputs else "printed"
-    if moment.kind in ("picture", "moving") or not _fits(moment.code, CODE_LINES, CODE_COLUMNS):
-        moment.code = ""
+def _prediction(parts: list[Part], section: str, title: str) -> tuple[Moment, int]:
+    """The question, with its code if that is short; then what came out, and what the lesson says of it."""
+    own = list(takewhile(lambda part: part.cell is parts[0].cell and part.kind != "heading", parts))
+    run = list(takewhile(lambda part: part.kind == "code", parts[len(own) :]))
+    open_parts = [part.source for part in own if part.kind != "folded"]
+    text = "\n\n".join(open_parts)
+    moment = Moment("nothing", section, title, text if len(text) <= ASKED else open_parts[0], tags=_tags(*own, *run))
+    moment.outputs = best([output for part in run for output in part.cell.outputs])
+    moment.kind = kind_of(moment.outputs)
+    moment.answer = told([part for part in own if part.kind == "folded"] or parts[len(own) + len(run) :])
     moment.asked = bool(moment.outputs or moment.answer)
-    return moment
+    draws = run and kind_of(best(run[0].cell.outputs)) in ("picture", "moving")
+    if run and not draws and fits(run[0].source, *CODE) and len(text) + len(moment.answer) <= ASKED:
+        moment.code = run[0].source
+    return moment, len(own) + len(run)
 
 
-def _told_after(cells: list[NotebookNode]) -> str:
-    """What the lesson says first about a result: a few sentences of the next cell, or of the answer folded there."""
-    if not cells or cells[0].cell_type != "markdown":
+def _result(parts: list[Part], section: str, title: str, said: str) -> Moment | None:
+    """What a cell shows, and what the lesson says of it."""
+    outputs = best(parts[0].cell.outputs)
+    if not outputs:
+        return None
+    text = told(parts[1:]) or first_sentences(said, TOLD)
+    return Moment(kind_of(outputs), section, title, text, outputs=outputs, tags=_tags(parts[0]))
+
+
+def told(parts: list[Part]) -> str:
+    """What the lesson says right after a result, or in the answer folded there; nothing of the notebook itself."""
+    if not parts or parts[0].kind not in ("text", "folded"):
         return ""
-    first = next(iter(paragraphs(cells[0].source)), "")
-    if first.startswith("<details") and not re.search(r"<summary>\s*(Hint|Solution)", first):
-        first = _inside(first)
-    if first.startswith(("#", "$$", "|", "```", "<", "**Predict", "**Step")) or is_list(first):
-        return ""
-    return shortened(first, TOLD)
-
-
-# --- outputs -----------------------------------------------------------------------------------
-
-
-def _shown(outputs: list[NotebookNode]) -> list[NotebookNode]:
-    """Without a figure's words, which the slide has as its alternative text, and without what is too large."""
-    return [o for o in outputs if not o.get("data", {}).get("text/html", "").startswith(IN_WORDS) and _is_small(o)]
-
-
-def _is_small(output: NotebookNode) -> bool:
-    data = output.get("data", {})
-    if output.output_type == "error" or "moving" in output.metadata if "metadata" in output else False:
-        return output.output_type != "error"
-    if any(kind in data for kind in ("image/png", "image/svg+xml")):
-        return True
-    return _fits(output.get("text") or data.get("text/plain", ""), RESULT_LINES, RESULT_COLUMNS)
-
-
-def _best(outputs: list[NotebookNode]) -> list[NotebookNode]:
-    """What one slide can show: moving picture, or pictures, or tables, or text; two of them at most."""
-    kinds = [_kind([output]) for output in outputs]
-    best = max(kinds, key=WORTH.get, default="")
-    chosen = [output for output, kind in zip(outputs, kinds, strict=True) if kind == best]
-    return chosen[: {"moving": 1, "printed": 1}.get(best, 2)]
-
-
-def _kind(outputs: list[NotebookNode]) -> str:
-    output = outputs[0]
-    data = output.get("data", {})
-    if "moving" in output.get("metadata", {}):
-        return "moving"
-    if "image/png" in data or "image/svg+xml" in data:
-        return "picture"
-    return "table" if "<table" in data.get("text/html", "") else "printed"
-
-
-# --- Markdown ----------------------------------------------------------------------------------
-
-FENCE_DETAILS_OR_MATH = r"^```.*?^```|^<details>.*?</details>|^\$\$.*?\$\$"
-ATOM = r"\$[^$]+\$|`[^`]+`|\*\*.+?\*\*|\]\([^)]*\)|\([^()]*\)|\"[^\"]*\""  # no sentence ends in it
-
-
-def paragraphs(source: str) -> Iterator[str]:
-    """The top-level parts of a Markdown text; a code block, a ``details`` and a formula stay whole."""
-    whole = []
-
-    def keep(found):
-        whole.append(found[0])
-        return f"\n\n\0{len(whole) - 1}\0\n\n"
-
-    marked = re.sub(FENCE_DETAILS_OR_MATH, keep, source, flags=re.MULTILINE | re.DOTALL)
-    marked = re.sub(r"^(#+ .*)$", r"\n\1\n", marked, flags=re.MULTILINE)
-    for part in re.split(r"\n\s*\n", marked):
-        if part.strip():
-            yield re.sub("\0(\\d+)\0", lambda found: whole[int(found[1])], part.strip("\n"))
-
-
-def _without_help(source: str) -> str:
-    """Without hints, solutions and links to Binder and Colab."""
-    source = re.sub(r"^<details>\s*<summary>(Hint|Solution).*?</details>\n?", "", source, flags=re.M | re.S)
-    return re.sub(r"^\[Open in Binder\].*\n?", "", source, flags=re.MULTILINE)
-
-
-def _inside(details: str) -> str:
-    return re.sub(r"<summary>.*?</summary>|</?details>", "", details, flags=re.DOTALL).strip()
-
-
-def is_list(part: str) -> bool:
-    return bool(re.match(r"([-*]|\d+\.) ", part))
-
-
-def sentences(text: str) -> list[str]:
-    """A paragraph's sentences; formulas, code and what stands in brackets hold no end of one."""
-    atoms = []
-
-    def keep(found):
-        atoms.append(found[0])
-        return f"\0{len(atoms) - 1}\0"
-
-    marked = re.sub(ATOM, keep, text.replace("\n", " "))
-    parts = re.split(r"(?<=[.!?:])\s+(?=[A-Z\0*\[])|(?<=[.!?]\*\*)\s+", marked)
-    while any("\0" in part for part in parts):  # an atom may hold another one
-        parts = [re.sub("\0(\\d+)\0", lambda found: atoms[int(found[1])], part) for part in parts]
-    return parts
-
-
-def shortened(text: str, letters: int) -> str:
-    """The first sentences of the first paragraph, as many as ``letters`` hold, and one in any case."""
-    kept = []
-    for sentence in sentences(next(paragraphs(text), "")):
-        if kept and len(" ".join([*kept, sentence])) > letters:
-            break
-        kept.append(sentence)
-    if len(kept) > 1 and kept[-1].endswith(":"):
-        kept.pop()  # it leads to something that is not here
-    return re.sub(r":$", ".", " ".join(kept))
+    text = re.sub(r"<summary>.*?</summary>|</?details>", "", parts[0].source, flags=re.DOTALL).strip()
+    return first_sentences(text, TOLD, OF_THE_NOTEBOOK)
 
 
 def pithy(items: str, letters: int) -> str:
-    """A list whose items are cut to one or two sentences if it is longer than ``letters``."""
+    """A list; its items are cut to fewer sentences if it is longer than ``letters``."""
     parts = re.split(r"\n(?=[-*] |\d+\. )", items)
     for most in (3, 2, 1):
         if len(items) <= letters:
@@ -309,10 +196,63 @@ def pithy(items: str, letters: int) -> str:
     return items
 
 
-def _last_sentence(text: str) -> str:
-    return sentences(text)[-1]
+def _tags(*parts: Part) -> set[str]:
+    return {tag for part in parts for tag in part.cell.metadata.get("tags", [])}
 
 
-def _fits(text: str, lines: int, columns: int) -> bool:
+# --- from cells to parts -----------------------------------------------------------------------
+
+KINDS = {"# ": "title", "#": "heading", "**Predict": "predict", "$$": "formula", "|": "table", "```": "fence",
+         "<details": "folded"}  # fmt: skip
+
+
+def _parts(notebook: NotebookNode) -> Iterator[Part]:
+    """All that is shown or said, without hints, solutions, checks, set-up and links to Binder and Colab."""
+    for cell in notebook.cells:
+        if cell.cell_type == "code" and cell.source.strip() and not QUIET.search(cell.source):
+            yield Part("code", cell.source, cell)
+        elif cell.cell_type == "markdown":
+            source = re.sub(
+                r"^<details>\s*<summary>(Hint|Solution).*?</details>\n?", "", cell.source, flags=re.M | re.S
+            )
+            source = re.sub(r"^\[Open in Binder\].*\n?", "", source, flags=re.MULTILINE)
+            if "quiz" in cell.metadata.get("tags", []) and "<details>" in source:
+                yield Part("quiz", source, cell)
+                continue
+            for paragraph in paragraphs(source):
+                kind = next((kind for sign, kind in KINDS.items() if paragraph.startswith(sign)), "text")
+                yield Part("list" if re.match(r"([-*]|\d+\.) ", paragraph) else kind, paragraph, cell)
+
+
+# --- outputs -----------------------------------------------------------------------------------
+
+
+def kind_of(outputs: Sequence[NotebookNode]) -> str:
+    """By the first of them."""
+    if not outputs:
+        return "nothing"
+    data = outputs[0].get("data", {})
+    if "image/png" in data or "image/svg+xml" in data:
+        return "picture"
+    return "table" if "<table" in data.get("text/html", "") else "printed"
+
+
+def best(outputs: Sequence[NotebookNode]) -> list[NotebookNode]:
+    """What one slide can show: a moving picture, or two pictures, or two tables, or a text."""
+    outputs = [output for output in outputs if _can_be_shown(output)]
+    kind = max((kind_of([output]) for output in outputs), key=WORTH.get, default="nothing")
+    return [output for output in outputs if kind_of([output]) == kind][: 2 if kind in ("picture", "table") else 1]
+
+
+def _can_be_shown(output: NotebookNode) -> bool:
+    """A figure's words aren't: they are its alternative text here. Nor is what is too long to be read."""
+    data = output.get("data", {})
+    if output.output_type == "error" or data.get("text/html", "").startswith(IN_WORDS):
+        return False
+    return kind_of([output]) == "picture" or fits(output.get("text") or data.get("text/plain", ""), *RESULT)
+
+
+def fits(text: str, lines: int, columns: int) -> bool:
+    """Has it something to say, in so many lines and columns at most?"""
     rows = text.rstrip("\n").split("\n")
     return bool(text.strip()) and len(rows) <= lines and max(map(len, rows)) <= columns

@@ -1,9 +1,11 @@
 // Lays each slide out, then starts reveal.js: words beside or above the result, whichever leaves the result larger,
 // in the largest letters that fit. What does not fit in the smallest is marked "full" and can be scrolled.
-const WIDTH = 1280, HEIGHT = 720, LARGEST = 40, SMALLEST = 25; // pixels
+const WIDTH = 1280, HEIGHT = 720, LARGEST = 46, SMALLEST = 25; // pixels
 
 function fits(page) {
   const parts = [page, ...page.querySelectorAll(".body, .words, .result, .shown, .output, pre")];
+  const right = page.getBoundingClientRect().right;
+  if ([...page.querySelectorAll("math")].some((math) => math.getBoundingClientRect().right > right)) return false;
   return parts.every((part) => part.scrollHeight <= part.clientHeight + 1 && part.scrollWidth <= part.clientWidth + 1);
 }
 
@@ -23,7 +25,7 @@ function layOut(page) {
     for (let size = LARGEST; size >= SMALLEST; size--) {
       page.style.fontSize = `${size}px`;
       if (!fits(page)) continue;
-      const value = size / LARGEST + 2 * area(page);
+      const value = size / LARGEST + 1.5 * area(page);
       if (value > best.value) best = { value, layout, size };
     }
   }

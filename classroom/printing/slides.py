@@ -26,7 +26,7 @@ from classroom.printing.moments import Moment, moments
 
 HERE = Path(__file__).parent
 MOST = 25  # slides of a lesson
-TWO_PRESSES = 0.5  # the share of slides that may take a second key press
+TWO_PRESSES = 12  # of them at most are answered with a second key press
 AGAIN = 1.25  # what a moment is worth less for each one that its section has already
 
 
@@ -57,7 +57,13 @@ def build(lessons: Iterable[Path | str], folder: Path | str) -> list[Path]:
     titles = {name: title_of(notebook, name) for name, notebook in notebooks.items()}
     environment = Environment(loader=FileSystemLoader(HERE), autoescape=True, trim_blocks=True, lstrip_blocks=True)
     page, written = environment.get_template("slides.html.j2"), []
-    to_html = MarkdownWithMath(renderer=Renderer(set(notebooks))).render
+    render = MarkdownWithMath(renderer=Renderer(set(notebooks))).render
+
+    def to_html(text: str) -> str:  # no line begins with the full stop after a formula
+        return re.sub(
+            r"(<math(?:(?!</math>).)*</math>)([.,;:!?)”\"]+)", r'<span class="whole">\1\2</span>', render(text)
+        )
+
     for name, deck in decks.items():
         written.append(folder / f"{name}.html")
         html = page.render(title=titles[name], slides=[as_slide(moment, to_html) for moment in deck])
@@ -87,26 +93,28 @@ def _assets() -> dict[str, Path]:
 
 
 def chosen(found: list[Moment]) -> list[Moment]:
-    """The moments that become slides, in their order: the most worth first, a section's second one less than its first.
+    """The moments that become slides, in their order: what is worth most, a section's second one less than its first.
 
     What is left out leaves its words to the notes of the slide before it.
     """
-    left, taken, of_section, asked = list(found), [], Counter(), 0
-    while left and len(taken) < MOST:
-        best = max(left, key=lambda moment: moment.worth - AGAIN * of_section[moment.section])
-        left.remove(best)
-        if best.asked and asked + 1 > TWO_PRESSES * MOST:
-            continue
-        taken.append(best)
-        of_section[best.section] += 1
-        asked += best.asked
-    places = {id(moment) for moment in taken}
+    taken: list[Moment] = []
+    while True:
+        may_ask = sum(moment.asked for moment in taken) < TWO_PRESSES
+        of_section = Counter(moment.section for moment in taken)
+        left = {
+            n: moment.worth - AGAIN * of_section[moment.section]
+            for n, moment in enumerate(found)
+            if moment not in taken and (may_ask or not moment.asked)
+        }
+        if len(taken) == MOST or max(left.values(), default=0) <= 0:
+            break
+        taken.append(found[max(left, key=left.get)])
     deck = []
     for moment in found:
-        if id(moment) in places:
+        if moment in taken:
             deck.append(moment)
         elif deck:
-            deck[-1].notes += "\n\n".join(filter(None, ["", moment.text, moment.answer, moment.notes]))
+            deck[-1].notes += "\n\n".join(["", moment.text, moment.answer, moment.notes])
     return deck
 
 
@@ -114,7 +122,7 @@ def as_slide(moment: Moment, to_html) -> dict:
     """What the template needs of a moment."""
     return {
         "kind": moment.kind,
-        "where": to_html(moment.section) if moment.section != moment.title else "",
+        "where": to_html(moment.where or (moment.section if moment.section != moment.title else "")),
         "title": re.sub(r"</?p>", "", to_html(moment.title)),
         "text": to_html(moment.text),
         "code": highlight(moment.code, PythonLexer(), HtmlFormatter()) if moment.code else "",
