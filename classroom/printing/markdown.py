@@ -70,7 +70,7 @@ def paragraphs(source: str) -> Iterator[str]:
 def sentences(paragraph: str) -> list[str]:
     """Formulas, code and what stands in brackets or quotation marks hold no end of one."""
     marked, atoms = _hidden(paragraph.replace("\n", " "), ATOM)
-    return [_back(part, atoms) for part in re.split(rf"(?<=[.!?:]){ABBREVIATED}\s+(?=[A-Z\0*\[])", marked)]
+    return [_back(part, atoms) for part in re.split(rf"(?<=[.!?]){ABBREVIATED}\s+(?=[A-Z\0*\[])", marked)]
 
 
 def first_sentences(text: str, letters: int, without: re.Pattern | None = None) -> str:

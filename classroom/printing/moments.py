@@ -1,7 +1,7 @@
 """What of a lesson can be a slide: its predictions, results, formulas, lists, exercises and quiz questions.
 
 Nothing is written for slides in the lessons: a moment is found by the notebook's own structure, and what the lesson
-says besides becomes speaker notes. A cell with the tag ``slide`` is taken before all others, one with ``no-slide`` never.
+says besides becomes speaker notes. A cell tagged ``slide`` is taken before all others, one tagged ``no-slide`` never.
 """
 
 import re
@@ -16,14 +16,17 @@ from lesson_kit.show.figures import IN_WORDS
 
 # How much a class gets out of it. A prediction is worth more than its result alone.
 WORTH = {
-    "title": 99, "summary": 98, "moving": 6, "picture": 4, "exercise": 4, "question": 3.5, "table": 2.5, "formula": 2.25,
-    "list": 2, "printed": 1, "nothing": 0.5,
+    "title": 99, "summary": 98, "moving": 6, "picture": 4, "exercise": 4, "question": 3.5, "table": 2.5,
+    "formula": 2.2, "list": 2, "printed": 1, "nothing": 0.5,
 }  # fmt: skip
 PREDICTED = 1.5
 WISHED = 50
 ASKED, TOLD, ITEMS, SUMMARY = 700, 260, 640, 840  # letters of a question, an answer, a list
 CODE, STUB, RESULT = (9, 72), (12, 98), (14, 92)  # the most lines and columns that can be read from the last row
 QUIET = re.compile(r"\bcheck\.\w+\(|find_spec|^\s*%pip", re.MULTILINE)  # an exercise's check; setting up
+HELP = re.compile(
+    r"^<details>\s*<summary>(?:Hint|Solution).*?</details>\n?|^\[Open in Binder\][^\n]*\n?", re.MULTILINE | re.DOTALL
+)
 OF_THE_NOTEBOOK = re.compile(r"\bcells?\b|\bbelow\b|[?:]$")  # what a sentence on a slide doesn't speak of
 
 
@@ -156,15 +159,20 @@ def _prediction(parts: list[Part], section: str, title: str) -> tuple[Moment, in
     """The question, with its code if that is short; then what came out, and what the lesson says of it."""
     own = list(takewhile(lambda part: part.cell is parts[0].cell and part.kind != "heading", parts))
     run = list(takewhile(lambda part: part.kind == "code", parts[len(own) :]))
-    open_parts = [part.source for part in own if part.kind != "folded"]
-    text = "\n\n".join(open_parts)
-    moment = Moment("nothing", section, title, text if len(text) <= ASKED else open_parts[0], tags=_tags(*own, *run))
+    asked = [own[0], *takewhile(lambda part: part.kind in ("list", "table", "formula", "fence"), own[1:])]
+    text = "\n\n".join(part.source for part in asked)
+    moment = Moment("nothing", section, title, text if len(text) <= ASKED else own[0].source, tags=_tags(*own, *run))
+    moment.notes = "\n\n".join(part.source for part in own[len(asked) :] if part.kind == "text")
     moment.outputs = best([output for part in run for output in part.cell.outputs])
     moment.kind = kind_of(moment.outputs)
     moment.answer = told([part for part in own if part.kind == "folded"] or parts[len(own) + len(run) :])
     moment.asked = bool(moment.outputs or moment.answer)
-    draws = run and kind_of(best(run[0].cell.outputs)) in ("picture", "moving")
-    if run and not draws and fits(run[0].source, *CODE) and len(text) + len(moment.answer) <= ASKED:
+    if (
+        run
+        and moment.kind not in ("picture", "moving")
+        and fits(run[0].source, *CODE)
+        and len(text) + len(moment.answer) <= ASKED
+    ):
         moment.code = run[0].source
     return moment, len(own) + len(run)
 

@@ -35,8 +35,9 @@ function layOut(page) {
 }
 
 window.addEventListener("load", async () => {
-  await document.fonts.ready;
   document.body.classList.add("measured");
+  document.body.getBoundingClientRect(); // now the fonts are asked for
+  await document.fonts.ready;
   document.querySelectorAll("section.page").forEach(layOut);
   document.body.classList.remove("measured");
   Reveal.initialize({

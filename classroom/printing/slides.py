@@ -25,8 +25,10 @@ from classroom.printing.markdown import Renderer, title_of
 from classroom.printing.moments import Moment, moments
 
 HERE = Path(__file__).parent
+FORMULA_AND_STOP = re.compile(r"<math(?:(?!</math>).)*</math>[.,;:!?)\"]+")  # they stay on one line
 MOST = 25  # slides of a lesson
 TWO_PRESSES = 12  # of them at most are answered with a second key press
+LEAST = 1  # a moment that is worth less makes no slide
 AGAIN = 1.25  # what a moment is worth less for each one that its section has already
 
 
@@ -59,10 +61,8 @@ def build(lessons: Iterable[Path | str], folder: Path | str) -> list[Path]:
     page, written = environment.get_template("slides.html.j2"), []
     render = MarkdownWithMath(renderer=Renderer(set(notebooks))).render
 
-    def to_html(text: str) -> str:  # no line begins with the full stop after a formula
-        return re.sub(
-            r"(<math(?:(?!</math>).)*</math>)([.,;:!?)”\"]+)", r'<span class="whole">\1\2</span>', render(text)
-        )
+    def to_html(text: str) -> str:
+        return FORMULA_AND_STOP.sub(r'<span class="whole">\g<0></span>', render(text))
 
     for name, deck in decks.items():
         written.append(folder / f"{name}.html")
@@ -106,7 +106,7 @@ def chosen(found: list[Moment]) -> list[Moment]:
             for n, moment in enumerate(found)
             if moment not in taken and (may_ask or not moment.asked)
         }
-        if len(taken) == MOST or max(left.values(), default=0) <= 0:
+        if len(taken) == MOST or max(left.values(), default=0) < LEAST:
             break
         taken.append(found[max(left, key=left.get)])
     deck = []
