@@ -82,7 +82,7 @@ def first_sentences(text: str, letters: int, without: re.Pattern | None = None) 
         if kept and len(" ".join([*kept, sentence])) > letters:
             break
         kept.append(sentence)
-    if len(kept) > 1 and kept[-1].endswith(":"):
+    if len(kept) > 1 and not re.search(r"[.!?][*)\"]*$", kept[-1]):
         kept.pop()  # it leads to something that is not here
     return re.sub(r":$", ".", " ".join(kept))
 

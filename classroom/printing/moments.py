@@ -21,8 +21,9 @@ WORTH = {
 }  # fmt: skip
 PREDICTED = 1.5
 WISHED = 50
-ASKED, TOLD, ITEMS, SUMMARY = 700, 260, 640, 840  # letters of a question, an answer, a list
+TASK, ASKED, TOLD, ITEMS, SUMMARY = 700, 450, 260, 640, 840  # letters: an exercise, a question, an answer, two lists
 CODE, STUB, RESULT = (9, 72), (12, 98), (14, 92)  # the most lines and columns that can be read from the last row
+LINES, LETTERS = 16, 75  # what stands on a full slide in the smallest letters
 QUIET = re.compile(r"\bcheck\.\w+\(|find_spec|^\s*%pip", re.MULTILINE)  # an exercise's check; setting up
 HELP = re.compile(
     r"^<details>\s*<summary>(?:Hint|Solution).*?</details>\n?|^\[Open in Binder\][^\n]*\n?", re.MULTILINE | re.DOTALL
@@ -132,7 +133,7 @@ def _exercise(parts: list[Part], section: str, heading: str) -> tuple[Moment, in
     name, minutes = re.fullmatch(r"(.*?)(?: \((.*)\))?", heading).groups()
     text, rest = "", []
     for part in own[1:]:
-        if part.kind != "folded" and len(text) + len(part.source) <= ASKED:
+        if part.kind != "folded" and len(text) + len(part.source) <= TASK:
             text += f"\n\n{part.source}"
         else:
             rest.append(part.source)
@@ -167,13 +168,12 @@ def _prediction(parts: list[Part], section: str, title: str) -> tuple[Moment, in
     moment.kind = kind_of(moment.outputs)
     moment.answer = told([part for part in own if part.kind == "folded"] or parts[len(own) + len(run) :])
     moment.asked = bool(moment.outputs or moment.answer)
-    if (
-        run
-        and moment.kind not in ("picture", "moving")
-        and fits(run[0].source, *CODE)
-        and len(text) + len(moment.answer) <= ASKED
-    ):
+    if run and moment.kind not in ("picture", "moving") and fits(run[0].source, *CODE):
         moment.code = run[0].source
+    if _lines(moment) > LINES:
+        moment.code = ""
+    if _lines(moment) > LINES:
+        moment.answer = first_sentences(moment.answer, 0)
     return moment, len(own) + len(run)
 
 
@@ -182,8 +182,17 @@ def _result(parts: list[Part], section: str, title: str, said: str) -> Moment | 
     outputs = best(parts[0].cell.outputs)
     if not outputs:
         return None
-    text = told(parts[1:]) or first_sentences(said, TOLD)
+    text = told(parts[1:]) or first_sentences(said, TOLD, OF_THE_NOTEBOOK)
+    if not text and kind_of(outputs) == "printed":
+        return None
     return Moment(kind_of(outputs), section, title, text, outputs=outputs, tags=_tags(parts[0]))
+
+
+def _lines(moment: Moment) -> int:
+    """How full the slide is, roughly; slides.js measures it."""
+    words = [line for text in (moment.text, moment.answer) for line in text.split("\n") if line]
+    results = [9 if kind_of([output]) in ("picture", "moving") else len(as_text(output).split("\n")) for output in moment.outputs]
+    return sum(1 + len(line) // LETTERS for line in words) + len(moment.code.split("\n")) + max(results, default=0)
 
 
 def told(parts: list[Part]) -> str:
@@ -210,7 +219,7 @@ def _tags(*parts: Part) -> set[str]:
 
 # --- from cells to parts -----------------------------------------------------------------------
 
-KINDS = {"# ": "title", "#": "heading", "**Predict": "predict", "$$": "formula", "|": "table", "```": "fence",
+KINDS = {"# ": "title", "#": "heading", "$$": "formula", "|": "table", "```": "fence",
          "<details": "folded"}  # fmt: skip
 
 
@@ -229,7 +238,11 @@ def _parts(notebook: NotebookNode) -> Iterator[Part]:
                 continue
             for paragraph in paragraphs(source):
                 kind = next((kind for sign, kind in KINDS.items() if paragraph.startswith(sign)), "text")
-                yield Part("list" if re.match(r"([-*]|\d+\.) ", paragraph) else kind, paragraph, cell)
+                if re.match(r"([-*]|\d+\.) ", paragraph):
+                    kind = "list"
+                elif kind == "text" and "**Predict" in paragraph:
+                    kind = "predict"
+                yield Part(kind, paragraph, cell)
 
 
 # --- outputs -----------------------------------------------------------------------------------
@@ -240,6 +253,8 @@ def kind_of(outputs: Sequence[NotebookNode]) -> str:
     if not outputs:
         return "nothing"
     data = outputs[0].get("data", {})
+    if "moving" in outputs[0].get("metadata", {}):
+        return "moving"
     if "image/png" in data or "image/svg+xml" in data:
         return "picture"
     return "table" if "<table" in data.get("text/html", "") else "printed"
@@ -249,7 +264,9 @@ def best(outputs: Sequence[NotebookNode]) -> list[NotebookNode]:
     """What one slide can show: a moving picture, or two pictures, or two tables, or a text."""
     outputs = [output for output in outputs if _can_be_shown(output)]
     kind = max((kind_of([output]) for output in outputs), key=WORTH.get, default="nothing")
-    return [output for output in outputs if kind_of([output]) == kind][: 2 if kind in ("picture", "table") else 1]
+    chosen = [output for output in outputs if kind_of([output]) == kind][: 2 if kind in ("picture", "table") else 1]
+    beside = sum(max(map(len, as_text(output).split("\n"))) for output in chosen)
+    return chosen if kind in ("picture", "moving") or beside <= RESULT[1] else chosen[:1]
 
 
 def _can_be_shown(output: NotebookNode) -> bool:
@@ -257,7 +274,11 @@ def _can_be_shown(output: NotebookNode) -> bool:
     data = output.get("data", {})
     if output.output_type == "error" or data.get("text/html", "").startswith(IN_WORDS):
         return False
-    return kind_of([output]) == "picture" or fits(output.get("text") or data.get("text/plain", ""), *RESULT)
+    return kind_of([output]) in ("picture", "moving") or fits(as_text(output), *RESULT)
+
+
+def as_text(output: NotebookNode) -> str:
+    return (output.get("text") or output.get("data", {}).get("text/plain", "")).rstrip("\n")
 
 
 def fits(text: str, lines: int, columns: int) -> bool:

@@ -29,7 +29,7 @@ FORMULA_AND_STOP = re.compile(r"<math(?:(?!</math>).)*</math>[.,;:!?)\"]+")  # t
 MOST = 25  # slides of a lesson
 TWO_PRESSES = 12  # of them at most are answered with a second key press
 LEAST = 1  # a moment that is worth less makes no slide
-AGAIN = 1.25  # what a moment is worth less for each one that its section has already
+FURTHER, AGAIN = 0.4, 0.85  # what a moment loses for each one already taken from its section, and under its heading
 
 
 def build(lessons: Iterable[Path | str], folder: Path | str) -> list[Path]:
@@ -100,9 +100,9 @@ def chosen(found: list[Moment]) -> list[Moment]:
     taken: list[Moment] = []
     while True:
         may_ask = sum(moment.asked for moment in taken) < TWO_PRESSES
-        of_section = Counter(moment.section for moment in taken)
+        there = Counter(place for moment in taken for place in (moment.section, (moment.section, moment.title)))
         left = {
-            n: moment.worth - AGAIN * of_section[moment.section]
+            n: moment.worth - FURTHER * there[moment.section] - AGAIN * there[moment.section, moment.title]
             for n, moment in enumerate(found)
             if moment not in taken and (may_ask or not moment.asked)
         }
