@@ -225,7 +225,7 @@ Q = torch.randn(2, 3, 4)
         ({"block": None}, TypeError, "block must be an int, got NoneType"),
         ({"query": Q.long()}, TypeError, "query must have a floating-point dtype, got torch.int64"),
         ({"query": Q[0, 0]}, ValueError, r"query has shape \(4,\)"),
-        ({"query": Q[..., :0], "key": Q[..., :0]}, ValueError, "query has 0 features per row; expected at least 1"),
+        ({"query": Q[..., :0], "key": Q[..., :0]}, ValueError, "^query has 0 features per row; expected at least 1$"),
         ({"key": Q.double()}, TypeError, "key has dtype torch.float64, but query has torch.float32"),
         ({"key": Q[..., :3]}, ValueError, "key has 3 features per row, query has 4"),
         ({"key": Q.to("meta")}, ValueError, "key is on meta, but query is on cpu"),

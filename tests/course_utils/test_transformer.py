@@ -500,6 +500,11 @@ MEMORY = torch.ones(2, 4, 16)
         (lambda: MODEL(SOURCE, TARGET + 7), ValueError, "target_ids must lie in 0..6, got values from 8 to 8"),
         (lambda: MODEL(SOURCE, TARGET - 2), ValueError, "target_ids must lie in 0..6, got values from -1 to -1"),
         (lambda: MODEL(SOURCE, TARGET.repeat(1, 5)), ValueError, "target_ids is 15 tokens long; expected at most 12"),
+        (
+            lambda: MODEL.embed("ids", TARGET, MODEL.target_embedding, start=10),
+            ValueError,
+            "ids is 13 tokens long; expected at most 12, the length of the position table",
+        ),
         (lambda: MODEL(SOURCE, TARGET[:1]), ValueError, "memory has a batch of 2, x one of 1; expected the same"),
         (lambda: MODEL(SOURCE, TARGET, target_mask=SOURCE.bool()), ValueError, r"target_mask has shape \(2, 4\)"),
         (lambda: MODEL.decode(TARGET, MEMORY[..., :8]), ValueError, r"memory has shape \(2, 4, 8\); .*d_model=16"),
