@@ -28,6 +28,7 @@ QUIET = re.compile(r"\bcheck\.\w+\(|find_spec|^\s*%pip", re.MULTILINE)  # an exe
 HELP = re.compile(
     r"^<details>\s*<summary>(?:Hint|Solution).*?</details>\n?|^\[Open in Binder\][^\n]*\n?", re.MULTILINE | re.DOTALL
 )
+LISTED = re.compile(r"([-*]|\d+\.) ")
 OF_THE_NOTEBOOK = re.compile(r"\bcells?\b|\bbelow\b|[?:]$")  # what a sentence on a slide doesn't speak of
 
 
@@ -168,6 +169,8 @@ def _prediction(parts: list[Part], section: str, title: str) -> tuple[Moment, in
     moment.kind = kind_of(moment.outputs)
     moment.answer = told([part for part in own if part.kind == "folded"] or parts[len(own) + len(run) :])
     moment.asked = bool(moment.outputs or moment.answer)
+    if moment.kind == "moving":  # it fills the slide, in place of the question
+        moment.notes, moment.answer = f"{moment.notes}\n\n{moment.answer}", ""
     if run and moment.kind not in ("picture", "moving") and fits(run[0].source, *CODE):
         moment.code = run[0].source
     if _lines(moment) > LINES:
@@ -191,7 +194,10 @@ def _result(parts: list[Part], section: str, title: str, said: str) -> Moment | 
 def _lines(moment: Moment) -> int:
     """How full the slide is, roughly; slides.js measures it."""
     words = [line for text in (moment.text, moment.answer) for line in text.split("\n") if line]
-    results = [9 if kind_of([output]) in ("picture", "moving") else len(as_text(output).split("\n")) for output in moment.outputs]
+    results = [
+        9 if kind_of([output]) in ("picture", "moving") else len(as_text(output).split("\n"))
+        for output in moment.outputs
+    ]
     return sum(1 + len(line) // LETTERS for line in words) + len(moment.code.split("\n")) + max(results, default=0)
 
 
@@ -200,7 +206,8 @@ def told(parts: list[Part]) -> str:
     if not parts or parts[0].kind not in ("text", "folded"):
         return ""
     text = re.sub(r"<summary>.*?</summary>|</?details>", "", parts[0].source, flags=re.DOTALL).strip()
-    return first_sentences(text, TOLD, OF_THE_NOTEBOOK)
+    first = next(paragraphs(text), "")
+    return pithy(first, TOLD) if LISTED.match(first) else first_sentences(first, TOLD, OF_THE_NOTEBOOK)
 
 
 def pithy(items: str, letters: int) -> str:
@@ -238,7 +245,7 @@ def _parts(notebook: NotebookNode) -> Iterator[Part]:
                 continue
             for paragraph in paragraphs(source):
                 kind = next((kind for sign, kind in KINDS.items() if paragraph.startswith(sign)), "text")
-                if re.match(r"([-*]|\d+\.) ", paragraph):
+                if LISTED.match(paragraph):
                     kind = "list"
                 elif kind == "text" and "**Predict" in paragraph:
                     kind = "predict"

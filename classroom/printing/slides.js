@@ -1,6 +1,7 @@
 // Lays each slide out, then starts reveal.js: words beside or above the result, whichever leaves the result larger,
 // in the largest letters that fit. What does not fit in the smallest is marked "full" and can be scrolled.
 const WIDTH = 1280, HEIGHT = 720, LARGEST = 46, SMALLEST = 25; // pixels
+const ZOOMS = [1.2, 1.15, 1.1, 1.05, 1, 0.9, 0.8, 0.7]; // of a moving picture
 
 function fits(page) {
   const parts = [page, ...page.querySelectorAll(".body, .words, .result, .shown, .output, pre")];
@@ -10,27 +11,35 @@ function fits(page) {
 }
 
 function area(page) {
-  const pictures = [...page.querySelectorAll(".output img, .output iframe")];
-  return pictures.reduce((sum, { clientWidth, clientHeight, naturalWidth, naturalHeight }) => {
-    const scale = naturalWidth ? Math.min(clientWidth / naturalWidth, clientHeight / naturalHeight) : 1;
-    return sum + (naturalWidth ? scale * scale * naturalWidth * naturalHeight : clientWidth * clientHeight);
-  }, 0) / (WIDTH * HEIGHT);
+  const pictures = [...page.querySelectorAll(".output img, .output iframe")].map((picture) => {
+    const { width, height } = picture.getBoundingClientRect(), { naturalWidth, naturalHeight } = picture;
+    if (!naturalWidth) return width * height;
+    return Math.min(width / naturalWidth, height / naturalHeight) ** 2 * naturalWidth * naturalHeight;
+  });
+  return pictures.reduce((sum, part) => sum + part, 0) / (WIDTH * HEIGHT);
+}
+
+function set(page, { layout, zoom, size }) {
+  page.dataset.layout = layout;
+  page.style.setProperty("--zoom", zoom);
+  page.style.fontSize = `${size}px`;
 }
 
 function layOut(page) {
-  const layouts = page.querySelector(".result") ? ["above", "beside"] : ["above"];
-  let best = { value: -1, layout: layouts[0], size: SMALLEST };
+  const moves = page.querySelector("iframe");
+  const layouts = moves || !page.querySelector(".result") ? ["above"] : ["above", "beside"];
+  let best = { value: -1, layout: "above", zoom: 0.7, size: SMALLEST };
   for (const layout of layouts) {
-    page.dataset.layout = layout;
-    for (let size = LARGEST; size >= SMALLEST; size--) {
-      page.style.fontSize = `${size}px`;
-      if (!fits(page)) continue;
-      const value = size / LARGEST + 1.5 * area(page);
-      if (value > best.value) best = { value, layout, size };
+    for (const zoom of moves ? ZOOMS : [1]) {
+      for (let size = LARGEST; size >= SMALLEST; size--) {
+        set(page, { layout, zoom, size });
+        if (!fits(page)) continue;
+        const value = size / LARGEST + 1.5 * area(page);
+        if (value > best.value) best = { value, layout, zoom, size };
+      }
     }
   }
-  page.dataset.layout = best.layout;
-  page.style.fontSize = `${best.size}px`;
+  set(page, best);
   page.classList.toggle("full", best.value < 0);
 }
 

@@ -23,6 +23,7 @@ from pygments.lexers import PythonLexer
 from classroom._files import expect_lessons, make_folder, read_notebook
 from classroom.printing.markdown import Renderer, title_of
 from classroom.printing.moments import Moment, moments
+from lesson_kit.show import moving
 
 HERE = Path(__file__).parent
 FORMULA_AND_STOP = re.compile(r"<math(?:(?!</math>).)*</math>[.,;:!?)\"]+")  # they stay on one line
@@ -134,8 +135,10 @@ def as_slide(moment: Moment, to_html) -> dict:
 
 
 def as_output(output: NotebookNode) -> str:
-    """An output as HTML: a picture with its alternative text, a table, or text."""
+    """An output as HTML: a moving picture, a picture with its alternative text, a table, or text."""
     data = output.get("data", {})
+    if "moving" in output.get("metadata", {}):
+        return moving.live(output.metadata)
     for kind in ("image/svg+xml", "image/png"):
         if kind in data:
             alt = output.metadata.get(kind, {}).get("alt") or data.get("text/plain", "")
