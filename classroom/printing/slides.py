@@ -6,6 +6,7 @@ asks to predict comes with the next key press; the lesson's paragraphs are the s
 
 import re
 import shutil
+from base64 import b64encode
 from collections import Counter
 from collections.abc import Iterable
 from html import escape
@@ -110,6 +111,8 @@ def chosen(found: list[Moment]) -> list[Moment]:
         if len(taken) == MOST or max(left.values(), default=0) < LEAST:
             break
         taken.append(found[max(left, key=left.get)])
+    while len(asked := [moment for moment in taken if moment.asked]) > len(taken) / 2 + 1:
+        taken.remove(min(asked, key=lambda moment: moment.worth))
     deck = []
     for moment in found:
         if moment in taken:
@@ -142,7 +145,8 @@ def as_output(output: NotebookNode) -> str:
     for kind in ("image/svg+xml", "image/png"):
         if kind in data:
             alt = output.metadata.get(kind, {}).get("alt") or data.get("text/plain", "")
-            return f'<img alt="{escape(alt)}" src="data:{kind};base64,{data[kind].strip()}">'
+            encoded = data[kind].strip() if kind == "image/png" else b64encode(data[kind].encode()).decode()
+            return f'<img alt="{escape(alt)}" src="data:{kind};base64,{encoded}">'
     if "<table" in data.get("text/html", ""):
         return data["text/html"]
     return f"<pre>{escape(output.get('text') or data.get('text/plain', ''), quote=False)}</pre>"
