@@ -186,7 +186,7 @@ def _result(parts: list[Part], section: str, title: str, said: str) -> Moment | 
     if not outputs:
         return None
     text = told(parts[1:]) or first_sentences(said, TOLD, OF_THE_NOTEBOOK)
-    if not text and kind_of(outputs) == "printed":
+    if not text and kind_of(outputs) not in ("picture", "moving"):
         return None
     return Moment(kind_of(outputs), section, title, text, outputs=outputs, tags=_tags(parts[0]))
 
