@@ -13,7 +13,8 @@ from pypdf import PdfReader
 
 from classroom._files import NOTEBOOKS, ClassroomError
 from classroom.printing import slides, worksheets
-from classroom.printing.sheets import SHEETS, Box, Table
+from classroom.printing.sheets import SHEETS
+from classroom.printing.sheets.parts import Box, Table
 from lesson_kit import examples
 
 LESSONS = sorted((NOTEBOOKS).glob("*.ipynb"))
