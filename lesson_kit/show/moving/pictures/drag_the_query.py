@@ -141,8 +141,8 @@ def _draw(example: dict):
         place = step(example, [times * number for number in example["query"]])["output"]
         face = OUTPUT[0] if times == 1 else PAPER
         right.scatter(*place, s=80 if times == 1 else 36, facecolor=face, edgecolor=OUTPUT[0], zorder=4)
-        words = "output" if times == 1 else f"{times} × query"
-        right.annotate(words, place, (-9, -7), color=OUTPUT[0], **label | {"ha": "right", "va": "top", "fontsize": 10})
+        words = "1 × query: output" if times == 1 else f"{times} × query"
+        right.annotate(words, place, (9, 3), color=OUTPUT[0], **label | {"ha": "left", "va": "bottom", "fontsize": 10})
     right.margins(0.3)
     right.set(title="The output among the values", aspect="equal", adjustable="datalim")
     for ax in (left, right):
