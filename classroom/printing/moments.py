@@ -23,6 +23,7 @@ PREDICTED = 1.5
 WISHED = 50
 TASK, ASKED, TOLD, ITEMS, SUMMARY = 700, 450, 260, 640, 840  # letters: an exercise, a question, an answer, two lists
 CODE, STUB, RESULT = (9, 72), (12, 98), (14, 92)  # the most lines and columns that can be read from the last row
+SAYING = 20  # letters: less says nothing about a result
 LINES, LETTERS = 16, 75  # what stands on a full slide in the smallest letters
 QUIET = re.compile(r"\bcheck\.\w+\(|find_spec|^\s*%pip", re.MULTILINE)  # an exercise's check; setting up
 HELP = re.compile(
@@ -83,7 +84,8 @@ def moments(notebook: NotebookNode) -> list[Moment]:
             found[-1].notes += f"\n\n{part.source}"
         if moment and moment.kind == "exercise":
             heading = ""  # what follows is no part of it
-        said = next((p.source for p in reversed(parts[:n]) if p.kind == "text"), "" if part.kind == "heading" else said)
+        used = part.kind == "heading" or (moment is not None and part.kind == "code")
+        said = next((p.source for p in reversed(parts[:n]) if p.kind == "text"), "" if used else said)
         parts = parts[n:]
     return found
 
@@ -186,6 +188,7 @@ def _result(parts: list[Part], section: str, title: str, said: str) -> Moment | 
     if not outputs:
         return None
     text = told(parts[1:]) or first_sentences(said, TOLD, OF_THE_NOTEBOOK)
+    text = text if len(text) >= SAYING else ""
     if not text and kind_of(outputs) not in ("picture", "moving"):
         return None
     return Moment(kind_of(outputs), section, title, text, outputs=outputs, tags=_tags(parts[0]))

@@ -23,7 +23,7 @@ from pygments.lexers import PythonLexer
 
 from classroom._files import expect_lessons, make_folder, read_notebook
 from classroom.printing.markdown import Renderer, title_of
-from classroom.printing.moments import Moment, moments
+from classroom.printing.moments import Moment, as_text, moments
 from lesson_kit.show import moving
 
 HERE = Path(__file__).parent
@@ -149,4 +149,6 @@ def as_output(output: NotebookNode) -> str:
             return f'<img alt="{escape(alt)}" src="data:{kind};base64,{encoded}">'
     if "<table" in data.get("text/html", ""):
         return data["text/html"]
-    return f"<pre>{escape(output.get('text') or data.get('text/plain', ''), quote=False)}</pre>"
+    text = as_text(output)
+    kind = "" if "\n" in text else ' class="line"'
+    return f"<pre{kind}>{escape(text, quote=False)}</pre>"

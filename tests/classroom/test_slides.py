@@ -112,7 +112,9 @@ def test_an_exercise_shows_its_task_and_its_stub_and_nothing_of_its_help():
         code("def add(a, b):\n    ..."),
         code("add = check.add(add).function", printed("no")),
     ]
-    found = made_of(*cells, new_markdown_cell(help_), code("1 + 1", printed("2")), new_markdown_cell("It is 2."))
+    found = made_of(
+        *cells, new_markdown_cell(help_), code("1 + 1", printed("2")), new_markdown_cell("It is 2, as it has been.")
+    )
     assert [moment.kind for moment in found] == ["exercise", "printed"]
     assert found[0].title == "Exercise 1.1 · add" and found[0].where == "4 minutes, difficulty ●○○"
     assert found[0].code == "def add(a, b):\n    ..." and "`b` is another" in found[0].text
@@ -129,7 +131,7 @@ def test_a_quiz_question_shows_its_options_and_then_the_right_one():
 
 
 def test_tags_of_a_cell_overrule_what_it_is_worth():
-    cells = [new_markdown_cell(f"## Part {i}\n\nWords of {i}.") for i in range(40)]
+    cells = [new_markdown_cell(f"## Part {i}\n\nThese are words of {i}.") for i in range(40)]
     cells = [each for n, cell in enumerate(cells) for each in (cell, code("0", printed(f"{n}")))]
     plain = slides.chosen(made_of(*cells))
     assert len(plain) == slides.MOST and plain[0].title == "Part 0"
@@ -142,14 +144,18 @@ def test_what_cannot_be_read_from_the_last_row_or_went_wrong_is_no_result():
     long, wide = printed("line\n" * 15), printed("m" * 93)
     wrong = new_output("error", ename="ValueError", evalue="no", traceback=["no"])
     for output in (long, wide, wrong, printed(" \n")):
-        assert made_of(new_markdown_cell("Words."), code("0", output)) == []
-    assert len(made_of(new_markdown_cell("Words."), code("0", printed("line\n" * 14)))) == 1
+        assert made_of(new_markdown_cell("Words that say something."), code("0", output)) == []
+    assert len(made_of(new_markdown_cell("Words that say something."), code("0", printed("line\n" * 14)))) == 1
 
 
 def test_words_that_stand_on_no_slide_are_notes_of_the_slide_before():
-    cells = [new_markdown_cell("## Part\n\nFirst."), code("1", printed("1")), new_markdown_cell("Second.\n\nThird.")]
+    cells = [
+        new_markdown_cell("## Part\n\nFirst, then."),
+        code("1", printed("1")),
+        new_markdown_cell("Second to none here.\n\nThird."),
+    ]
     (found,) = made_of(*cells)
-    assert found.text == "Second." and "Third." in found.notes
+    assert found.text == "Second to none here." and "Third." in found.notes
 
 
 # --- Markdown ----------------------------------------------------------------------------------
@@ -197,7 +203,7 @@ def test_pictures_from_the_web_become_their_alt_text_and_dead_links_plain_text()
 
 def test_a_result_is_text_and_never_markup():
     html = slides.as_output(printed("<script>alert(1)</script> & more"))
-    assert html == "<pre>&lt;script&gt;alert(1)&lt;/script&gt; &amp; more</pre>"
+    assert html == '<pre class="line">&lt;script&gt;alert(1)&lt;/script&gt; &amp; more</pre>'
     picture = new_output("display_data", {"image/png": "aGk=\n"}, metadata={"image/png": {"alt": 'a "b" <c>'}})
     assert slides.as_output(picture) == '<img alt="a &quot;b&quot; &lt;c&gt;" src="data:image/png;base64,aGk=">'
     drawn = new_output("display_data", {"image/svg+xml": "<svg><script/></svg>", "text/plain": "words"})
