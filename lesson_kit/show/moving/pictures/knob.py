@@ -29,8 +29,8 @@ def knob(d_k: int = 64, divisor: str = "nothing", seed: int = 0) -> Moving:
         raise ValueError(f"divisor must be one of {', '.join(DIVISORS)}, got {divisor!r}")
     dots = dot_products(seed)
     data = {
-        "hundredths": [(100 * rows).round().long().tolist() for rows in dots],  # short to write; as exact as needed
-        "widths": WIDTHS, "temperatures": TEMPERATURES, "frozen": FROZEN,
+        "hundredths": [hundredths(rows) for rows in dots],  # a string for each width: short, and a line in a notebook
+        "keys": KEYS, "widths": WIDTHS, "temperatures": TEMPERATURES, "frozen": FROZEN,
         "start": {"width": WIDTHS.index(d_k), "divisor": divisor},
     }  # fmt: skip
     return Moving("knob", data, lambda: _draw(dots.double(), d_k))
@@ -45,6 +45,11 @@ def dot_products(seed: int) -> torch.Tensor:
     return torch.stack([so_far[..., d_k - 1] for d_k in WIDTHS]).mul(100).round() / 100
 
 
+def hundredths(rows: torch.Tensor) -> str:
+    """The rows one after the other, as whole hundredths."""
+    return " ".join(map(str, (100 * rows).round().long().flatten().tolist()))
+
+
 def jacobian_sizes(weights: torch.Tensor) -> torch.Tensor:
     """The Frobenius norm of each row's derivatives, diag(w) - w wᵀ."""
     return (torch.diag_embed(weights) - weights[..., :, None] * weights[..., None, :]).norm(dim=(-2, -1))
@@ -54,9 +59,9 @@ def _draw(dots: torch.Tensor, d_k: int):
     """The picture standing still: the same scores, undivided and divided."""
     from lesson_kit.colours import KEY
     from lesson_kit.show.figures import subplots
-    from lesson_kit.show.heatmaps import COLOUR_MAP
+    from lesson_kit.show.scales import COLOUR_MAP
 
-    fig, axes = subplots(2, 2, figsize=(8.4, 5), width_ratios=[1.5, 1])
+    fig, axes = subplots(2, 2, figsize=(8.4, 5.4), width_ratios=[1.5, 1])
     words = []
     rows = dots[WIDTHS.index(d_k)]
     for (left, right), (name, by) in zip(axes, [("q·k", 1.0), (f"q·k / √{d_k}", math.sqrt(d_k))], strict=True):
@@ -74,6 +79,6 @@ def _draw(dots: torch.Tensor, d_k: int):
         words.append(f"{name} has a standard deviation of {scores.std():.1f}, and {frozen:.0%} of the rows are frozen")
     alt = (
         f"Random queries and keys of width {d_k}: histograms of their scores, and the weights of six queries as heat "
-        f"maps from 0 to 1. Above, {words[0]}: most rows are nearly 0 and 1. Below, {words[1]}: every row is shared out."
+        f"maps from 0 to 1. Above, {words[0]}: most rows are nearly 0 and 1. Below, {words[1]}: each row is shared out."
     )
     return fig, alt
