@@ -266,6 +266,15 @@ def test_build_writes_four_files_for_a_lesson(tmp_path):
         assert ("0.673" in first.split("Step 3")[1]) == ("answers" in path.name)
 
 
+def test_write_makes_all_sheets_and_knows_no_others(tmp_path, monkeypatch):
+    monkeypatch.setattr(worksheets, "find_browser", lambda: None)
+    made = worksheets.write(tmp_path)
+    assert list(made) == list(SHEETS) and all(path.is_file() for paths in made.values() for path in paths)
+    assert [path.name for path in made["05_word_order"]] == ["05_word_order.html", "05_word_order_answers.html"]
+    with pytest.raises(ValueError, match="names must be among 01_attention_by_hand, .*; got '03_masks'"):
+        worksheets.write(tmp_path, ["05_word_order", "03_masks"])
+
+
 def test_without_a_browser_there_are_the_pages_and_a_sentence(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(worksheets.shutil, "which", lambda name: None)
     made = worksheets.build([path_of("02")], tmp_path)
