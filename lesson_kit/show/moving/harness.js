@@ -309,7 +309,7 @@ function followTheme() {
 /** Shows one moving picture.
  *
  * start(data): the state at first, a plain object.           controls(data): a list, as in CONTROLS; [when(state)] hides.
- * puzzles(data): [[text, solved(state, numbers)], ...].      keys: one line on what keys do, besides Tab.
+ * puzzles(data): [[text, solved(state, numbers)], ...].      keys: a line on the keyboard, besides Tab.
  * numbers(state, data): all that is computed.                layout({width, height, narrow}, state, data): where things lie.
  * draw(pen, state, numbers, layout, data, solved): draws it. say(state, numbers, data): one plain sentence.
  * handles(data): {key: {label, min, max, now(state), text(state), by(state, dx, dy, large), to(state, x, y, layout)}}
@@ -339,7 +339,7 @@ function picture(spec) {
   const above = controls.filter((one) => one.spec.kind !== "cells");
   const bar = element("div", { class: "controls" }, ...above.map(({ root }) => root));
   const cells = controls.filter((one) => one.spec.kind === "cells").map(({ root }) => root);
-  const keys = element("p", { class: "keys" }, `Keys: Tab goes on. ${spec.keys ?? ""}`);
+  const keys = element("p", { class: "keys" }, `Keyboard: Tab goes on. ${spec.keys ?? ""}`);
   const board = element("div", { class: "board" }, ...cells, ...(spec.draw ? [stage] : []));
   const main = element("main", {}, header, list, bar, board, said, keys);
 

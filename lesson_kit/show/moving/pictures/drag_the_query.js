@@ -241,7 +241,7 @@ picture({
     const { names } = example(state, data);
     const order = weights.map((_, i) => i).sort((a, b) => weights[b] - weights[a]);
     const [first, second] = order;
-    let meaning = `It fits ${names[first]} best: weight ${fixed(weights[first])}.`;
+    let meaning = `Its direction fits ${names[first]} best: weight ${fixed(weights[first])}. Longer, it would choose more firmly.`;
     if (length < 1e-9) meaning = "A query of length 0 asks nothing: all weights are equal.";
     else if (weights[first] - weights[second] < 0.005)
       meaning = `At right angles to the difference of ${names[first]} and ${names[second]}, it cannot choose between them, however long it is.`;
