@@ -12,10 +12,11 @@ function begin(keys, data) {
   return { keys, x, y, angle: degrees(x, y) };
 }
 
-/** The query at (x, y), or as far that way as it may go. */
+/** The query at (x, y), or as far that way as it may go; in steps, so that equal weights can be reached exactly. */
 function at(x, y, reach, state) {
   const shrink = Math.min(1, reach / Math.hypot(x, y));
-  [x, y] = [tidy(x * shrink), tidy(y * shrink)];
+  const snap = (value) => tidy((shrink < 1 ? Math.trunc(tidy((value * shrink) / STEP)) : Math.round(value / STEP)) * STEP);
+  [x, y] = [snap(x), snap(y)];
   return { x, y, angle: x || y ? degrees(x, y) : state.angle };
 }
 
@@ -177,7 +178,8 @@ picture({
       const far = (0.96 * data.examples[0].reach) / Math.hypot(...across);
       const [from, to] = [-far, far].map((by) => here.put([by * across[0], by * across[1]]));
       pen.line("tie", ...from, ...to, "stroke thin dashed good");
-      pen.text("tie name", from[0] + 8, Math.min(from[1], here.y + here.height) - 14, "here nobody wins", "small good halo");
+      const [x, y] = from[1] > to[1] ? from : to;
+      pen.text("tie name", Math.min(x + 10, here.x + here.width - 118), Math.min(y + 14, here.y + here.height - 24), "here nobody wins", "small good halo");
     }
     pen.field("query", here.x, here.y, here.width, here.height);
     keys.forEach((key, i) => {
@@ -189,13 +191,13 @@ picture({
     });
     keys.forEach((key, i) => pen.arrow(`key ${i}`, ...origin, ...here.put(key), "key"));
     pen.line("query line", ...origin, ...tip, "stroke query");
-    const from = (point) => [point[0] - origin[0], point[1] - origin[1]];
+    const reached = (point) => [point[0] - origin[0], point[1] - origin[1]];
     keys.forEach((key, i) => {
-      const [x, y] = from(here.put(key));
-      const side = x * from(tip)[1] - y * from(tip)[0] > 0 ? -1 : 1; // on the side away from the query
+      const [x, y] = reached(here.put(key));
+      const side = x * reached(tip)[1] - y * reached(tip)[0] > 0 ? -1 : 1; // on the side away from the query
       name(pen, `key name ${i}`, here.put(key), [x - 0.8 * side * y, y + 0.8 * side * x], short(names[i]), here, "key", 8);
     });
-    name(pen, "query name", tip, from(tip), "query", here, "query", 16);
+    name(pen, "query name", tip, reached(tip), "query", here, "query", 16);
 
     // dot products, and weights from 0 to 1
     const { x, y, width, row, top } = layout.table;
@@ -264,8 +266,7 @@ picture({
         return at(state.x + far * dx, state.y + far * dy, example(state, data).reach, state);
       },
       to(state, px, py, layout) {
-        const [x, y] = layout.keys.read(px, py).map((value) => STEP * Math.round(value / STEP));
-        return at(x, y, example(state, data).reach, state);
+        return at(...layout.keys.read(px, py), example(state, data).reach, state);
       },
     },
   }),

@@ -120,7 +120,7 @@ picture({
 
   say({ mask, when, fill, row, shift }, { weights, sums, leaks }, data) {
     const shares = weights[row].map((weight, j) => `${data.tokens[j]} ${exact(weight)}`).join(", ");
-    const name = data.tokens[row];
+    const name = `“${data.tokens[row]}”`;
     let meaning = `The row of ${name} sums to ${exact(sums[row])}.`;
     if (!mask[row].includes(true) && when === "before") {
       meaning = {

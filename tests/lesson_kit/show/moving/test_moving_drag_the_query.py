@@ -48,6 +48,12 @@ def test_the_arrow_keys_move_the_query(play):  # noqa: F811
     point = picture.page.locator("[data-handle=query]")
     assert point.get_attribute("aria-valuetext") == "−0.80 and −1.80, length 1.97"
     assert picture.page.evaluate("document.activeElement.dataset.handle") == "query"
+    picture.nudge("query", "Shift+ArrowUp", 12)
+    picture.nudge("query", "Shift+ArrowRight", 12)
+    x, y = picture.state["x"], picture.state["y"]
+    assert 2.8 < math.hypot(x, y) <= 3, "as far as it goes"
+    assert (x, y) == pytest.approx((round(x, 1), round(y, 1))), "and still in steps: a tie can be reached"
+    check(picture, made)
 
 
 def test_the_mouse_drags_the_query(play):  # noqa: F811
