@@ -4,7 +4,7 @@ import json
 import re
 from base64 import b64encode
 from hashlib import sha256
-from html import unescape
+from html import escape, unescape
 
 import nbformat
 import pytest
@@ -35,7 +35,7 @@ def test_one_output_is_live_and_has_the_static_picture_with_its_words(monkeypatc
     assert {*data} == {"text/html", "image/png", "text/plain"}
     html = data["text/html"]
     assert made.frame in html and html.index("<iframe") < html.index("<details>") < html.index("<img alt=")
-    assert f"<p>{made.picture.alt}</p>" in html
+    assert f"<p>{escape(made.picture.alt)}</p>" in html
     assert data["text/plain"] == f"[figure: {made.picture.alt}]"
 
 
