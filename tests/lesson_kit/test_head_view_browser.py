@@ -300,8 +300,7 @@ def test_the_views_live_in_an_exported_page(browser, jupyter):
         pytest.skip("needs the notebook that test_the_views_live_in_jupyter runs and saves")
     notebook = nbformat.read(folder / "views.ipynb", as_version=4)
     outputs = notebook.cells[1].outputs
-    assert [output.output_type for output in outputs] == ["display_data"] * 3
->>>>>>> main
+    assert [output.output_type for output in outputs] == ["display_data"] * 4
     (folder / "exported.html").write_text(nbconvert.HTMLExporter().from_notebook_node(notebook)[0], encoding="utf-8")
     page = browser.new_page(viewport={"width": 1400, "height": 1000})
     cut_off(page)  # nbconvert's own template asks for MathJax; without it the page is as good

@@ -142,6 +142,15 @@ picture({
         table: { x: 0, y: top + side + gap, width, row, top },
         values: { x: 0, y: height - below, width, height: below },
       };
+    } else if (width < 640) {
+      const side = Math.min(height - top, width * 0.5);
+      const [x, row] = [side + 22, 31];
+      const under = top + rows * row + 10;
+      boxes = {
+        keys: { x: 0, y: top, width: side, height: side },
+        table: { x, y: 0, width: width - x, row, top },
+        values: { x, y: under + top, width: width - x, height: height - under - top },
+      };
     } else {
       const side = Math.min(height - top, (width - 250) / 2);
       const right = width - side;

@@ -59,6 +59,8 @@ picture({
     ];
   },
 
+  stageFrom: 680,
+
   puzzles: () => [
     ["Hide every word's future.", ({ mask }) => mask.every((row, i) => row.every((open, j) => (j > i ? !open : i !== j || open)))],
     ["Get a row that does not sum to 1.", (_, { sums }) => sums.some((total) => total > 0.01 && total < 0.99)],
