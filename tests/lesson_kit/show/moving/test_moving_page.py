@@ -141,7 +141,8 @@ def test_without_a_theme_around_it_follows_the_system(play, made):  # noqa: F811
 def test_the_frame_is_as_high_as_its_page(play, made, width):  # noqa: F811
     page, frame = framed(play, made, width=width)
     kind = KINDS[made.name]
-    assert page.locator("iframe").bounding_box()["height"] == (kind.height if width >= pages.NARROW else kind.narrow_height)
+    height = page.locator("iframe").bounding_box()["height"]
+    assert height == (kind.height if width >= pages.NARROW else kind.narrow_height)
     assert frame.evaluate("document.documentElement.scrollHeight - innerHeight") == 0
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") == 0
 
