@@ -52,7 +52,7 @@ def lines(curves: Mapping, x=None, *, alt: str, levels: Mapping | None = None, f
 
 
 def label_lines(ax) -> None:
-    """Writes each line's label at its last point within the axes, in its colour, none over another; any legend is taken away.
+    """Writes each line's label at its last point within the axes, in its colour, none over another, and no legend.
 
     For the lines that have a label; call it when all is drawn and the axes are scaled.
     """
