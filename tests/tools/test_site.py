@@ -154,7 +154,7 @@ SERIOUS = ("serious", "critical")
 OFF = {"enabled": False}  # the first two are CONTRAST's; the third is slow, and never more than "moderate"
 RULES = {"color-contrast": OFF, "link-in-text-block": OFF, "region": OFF}
 STRUCTURE = f"""axe.run({{exclude: [['.highlight span'], ['math'], ['iframe']]}},
-    {{rules: {json.dumps(RULES)}, resultTypes: ['violations']}})"""
+    {{rules: {json.dumps(RULES)}, resultTypes: ['violations'], preload: false}})"""
 CONTRAST = "axe.run({include: [['[data-new]']]}, {runOnly: ['color-contrast', 'link-in-text-block'], preload: false})"
 # Marks, of all text with the same styles all the way up, the first one that no page had before: the others have the
 # same colours, and looking at each of them would take minutes.
@@ -179,7 +179,7 @@ PICTURES = """Promise.all([...document.images].map(async image => {
     await image.decode()
     return image.alt.length > 20 && image.naturalWidth > 0 && image.getAttribute('width') > 0
 }))"""
-FORMULAS = """[...document.querySelectorAll('main math')].filter(math => {
+FORMULAS = """[...document.querySelectorAll('main math')].filter(math => math.checkVisibility()).filter(math => {
     const box = math.getBoundingClientRect()
     return box.width < 4 || box.height < 4 || math.querySelector('merror')
 }).map(math => math.textContent)"""
