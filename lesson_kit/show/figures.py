@@ -13,7 +13,15 @@ from PIL import Image
 
 from lesson_kit.colours import GRID, LINES, PAPER
 
-CHINESE_FONTS = ["Noto Sans CJK SC", "WenQuanYi Zen Hei", "PingFang SC", "Microsoft YaHei", "SimHei"]
+# before 3.11 matplotlib sees the first font of a collection only: for Noto the Japanese one, with the same characters
+CHINESE_FONTS = [
+    "Noto Sans CJK SC",
+    "Noto Sans CJK JP",
+    "WenQuanYi Zen Hei",
+    "PingFang SC",
+    "Microsoft YaHei",
+    "SimHei",
+]
 INSTALLED_FONTS = {font.name for font in fontManager.ttflist}
 RC_PARAMS = {
     "font.family": ["DejaVu Sans", *(font for font in CHINESE_FONTS if font in INSTALLED_FONTS)],
@@ -61,9 +69,14 @@ def figure(fig, alt: str) -> None:
     display({"text/html": in_words(shown.alt)}, raw=True)
 
 
-def in_words(alt: str) -> str:
-    """The text of a figure, to be opened with the mouse or the keyboard."""
-    return f"{IN_WORDS}<p>{escape(alt)}</p></details>"
+def in_words(alt: str, more: str = "", still: str = "") -> str:
+    """The text of a figure, to be opened with the mouse or the keyboard.
+
+    more: lines of text below. still: the HTML of the still picture, where a live one stands above.
+    """
+    lines = f"<pre>{escape(more)}</pre>" if more else ""
+    summary = IN_WORDS.replace("figure", "picture, still and") if still else IN_WORDS
+    return f"{summary}{still}<p>{escape(alt)}</p>{lines}</details>"
 
 
 def picture(fig, alt: str) -> "Picture":

@@ -82,7 +82,9 @@ def test_it_takes_the_wiring_that_the_layers_have():
     for layer in decoder.layers:
         layer.add_and_norm = lambda x, sublayer, norm: norm(sublayer(x))
     expected = decoder(x, memory).last_hidden_state
-    assert_close(cached_decode(decoder, KeyValueCache(2, 5), x, memory).last_hidden_state, expected)
+    out = cached_decode(decoder, KeyValueCache(2, 5), x, memory)
+    assert_close(out.last_hidden_state, expected)
+    assert out.self_attention_weights is None  # unless asked for
 
 
 @torch.no_grad()
@@ -152,6 +154,11 @@ ONE_LAYER, X = Decoder(n_layers=1, **SMALL), torch.ones(2, 5, 8)
             lambda: cached(other=WIDER, change=lambda x: x.repeat(1, 1, 2)),
             ValueError,
             r"cache was filled .*\(2, 4, 8\) and \(2, 4, 16\)",
+        ),
+        (
+            lambda: cached_decode(OTHER_HEADS, KeyValueCache(2, 3), X.double(), X),
+            TypeError,
+            "memory has dtype torch.float32, but x has torch.float64; expected the same",
         ),
         (lambda: cached(change=torch.Tensor.float), TypeError, "w_q has dtype torch.float64, but x has torch.float32"),
         (not_causal, ValueError, "^cache needs causal=True: without it, earlier tokens change when a later one comes$"),

@@ -21,6 +21,9 @@ function fixed(value, digits = 2) {
   return value < 0 && Number(text) !== 0 ? "−" + text : text;
 }
 
+/** The same, but what is exactly 0 looks different from what is rounded to it. */
+const exact = (value, digits = 2) => (value === 0 ? "0" : fixed(value, digits));
+
 /** A word that fits into a picture. */
 function short(text, most = 12) {
   const letters = [...text];
@@ -68,7 +71,7 @@ class Pen {
 
   /** `shows` names the number that the text shows, as a path into numbers(): "weights.0". */
   text(key, x, y, text, classes, shows) {
-    this.put(key, "text", { x, y, class: classes, "data-shows": shows }, text);
+    this.put(key, "text", { x, y, class: classes, "data-shows": shows || undefined }, text);
   }
 
   arrow(key, x1, y1, x2, y2, classes) {
@@ -214,22 +217,34 @@ const CONTROLS = {
   },
 
   /** {kind: "cells", key, label, rows, columns, name(i, j), look(i, j, state, numbers), put(i, j, state)}: arrow keys go
-   *  from cell to cell, Space or Enter presses. `look` gives {pressed, text, classes, shows, tint: 0 ... 1, title}. */
+   *  from cell to cell, Space or Enter presses. `look` gives {pressed, text, classes, shows, tint: 0 ... 1, title}.
+   *  [corner]: a word over the rows. [focus(i, j, state)]: changes when a cell gets the focus.
+   *  [chosen(state)]: the row in bold. [after]: columns on the right, each [heading, (i, state, numbers) => {text, classes, shows}]. */
   cells(spec, set) {
     const [down, across] = [spec.rows.length, spec.columns.length];
-    const style = `grid-template-columns: minmax(40px, max-content) repeat(${across}, minmax(34px, 1fr))`;
+    const after = spec.after ?? [];
     const root = element("div", { class: "control cells", role: "group", "aria-label": spec.label });
-    root.style.cssText = style;
-    root.append(element("span"), ...spec.columns.map((text) => element("span", { class: "head" }, text)));
-    const buttons = spec.rows.map((text, i) => {
-      root.append(element("span", { class: "head row" }, text));
-      return spec.columns.map((_, j) => {
+    const right = after.length ? ` repeat(${after.length}, minmax(38px, max-content))` : "";
+    root.style.gridTemplateColumns = `minmax(36px, max-content) repeat(${across}, minmax(34px, 1fr))${right}`;
+    const heads = [...spec.columns.map((text) => short(text, 9)), ...after.map(([text]) => text)];
+    root.append(element("span", { class: "head corner quiet" }, spec.corner ?? ""), ...heads.map((text) => element("span", { class: "head" }, text)));
+    const beside = [];
+    const names = spec.rows.map((text) => element("span", { class: "head row" }, short(text, 9)));
+    const buttons = spec.rows.map((_, i) => {
+      root.append(names[i]);
+      const row = spec.columns.map((_, j) => {
         const button = element("button", { type: "button", tabindex: i || j ? -1 : 0, "data-cell": `${i} ${j}` });
         button.addEventListener("click", () => set((state) => spec.put(i, j, state), true));
-        button.addEventListener("focus", () => buttons.flat().forEach((b) => (b.tabIndex = b === button ? 0 : -1)));
+        button.addEventListener("focus", () => {
+          for (const one of buttons.flat()) one.tabIndex = one === button ? 0 : -1;
+          if (spec.focus) set((state) => spec.focus(i, j, state), true);
+        });
         root.append(button);
         return button;
       });
+      beside.push(after.map(() => element("span")));
+      root.append(...beside[i]);
+      return row;
     });
     root.addEventListener("keydown", (event) => {
       const step = ARROWS[event.key];
@@ -238,7 +253,16 @@ const CONTROLS = {
       buttons[(i - step[1] + down) % down][(j + step[0] + across) % across].focus();
       event.preventDefault();
     });
-    const refresh = (state, numbers) =>
+    const refresh = (state, numbers) => {
+      names.forEach((name, i) => name.classList.toggle("chosen", spec.chosen?.(state) === i));
+      beside.forEach((row, i) =>
+        row.forEach((span, k) => {
+          const look = after[k][1](i, state, numbers);
+          span.textContent = look.text;
+          span.className = `beside ${look.classes ?? ""}`;
+          if (look.shows) span.dataset.shows = look.shows;
+        }),
+      );
       buttons.forEach((row, i) =>
         row.forEach((button, j) => {
           const look = spec.look(i, j, state, numbers);
@@ -250,6 +274,7 @@ const CONTROLS = {
           button.style.setProperty("--tint", look.tint ?? 0);
         }),
       );
+    };
     return { root, refresh };
   },
 };
@@ -301,6 +326,9 @@ function picture(spec) {
   const svg = make("svg", { role: "group", "aria-label": document.title });
   const stage = element("div", { class: "stage" });
   stage.append(svg);
+  const hatch = ["path", { d: "M-1 7L7 -1M-1 1L1 -1M5 7L7 5", class: "hatch-line" }];
+  const pattern = make("pattern", { id: "hatch", width: 6, height: 6, patternUnits: "userSpaceOnUse" }, [hatch]);
+  svg.append(pattern);
   const pen = new Pen(svg);
   const puzzles = (spec.puzzles?.(data) ?? []).map(([text, test]) => ({ item: element("li", {}, text), test, text }));
   const reset = element("button", { type: "button", id: "reset" }, "Reset");
@@ -312,7 +340,8 @@ function picture(spec) {
   const bar = element("div", { class: "controls" }, ...above.map(({ root }) => root));
   const cells = controls.filter((one) => one.spec.kind === "cells").map(({ root }) => root);
   const keys = element("p", { class: "keys" }, `Keys: Tab goes on. ${spec.keys ?? ""}`);
-  const main = element("main", {}, header, list, bar, ...cells, ...(spec.draw ? [stage] : []), said, keys);
+  const board = element("div", { class: "board" }, ...cells, ...(spec.draw ? [stage] : []));
+  const main = element("main", {}, header, list, bar, board, said, keys);
 
   /** changes: an object, or a function that makes it of the state. eased: let bars glide to their new lengths. */
   function set(changes, eased = false) {

@@ -61,10 +61,10 @@ def frame(name: str, data: Mapping) -> str:
 
 
 def live(metadata: Mapping) -> str:
-    """The frame of the moving picture that an output's metadata tells of, as ``{"moving": {"name": ..., "data": ...}}``.
+    """The frame of the moving picture that an output's metadata tell of: ``{"moving": {"name": ..., "data": ...}}``.
 
     Raises:
-        ValueError: the metadata tells of none, or of one that isn't in the registry.
+        ValueError: the metadata tell of none, or of one that isn't in the registry.
     """
     stored = metadata.get("moving")
     if not isinstance(stored, Mapping) or {*stored} != {"name", "data"}:

@@ -46,27 +46,28 @@ function plane(box, lows, highs) {
   };
 }
 
-function axes(pen, key, where, title, [across, up]) {
+function axes(pen, key, where, title, point, classes, features) {
   const [ox, oy] = where.put([0, 0]);
-  const inside = (x, low, size) => x > low && x < low + size;
+  const [right, foot] = [where.x + where.width, where.y + where.height];
   pen.rect(`${key} box`, where.x, where.y, where.width, where.height, "frame");
-  if (inside(oy, where.y, where.height)) pen.line(`${key} across`, where.x, oy, where.x + where.width, oy, "axis");
-  if (inside(ox, where.x, where.width)) pen.line(`${key} up`, ox, where.y, ox, where.y + where.height, "axis");
+  if (oy > where.y && oy < foot) pen.line(`${key} across`, where.x, oy, right, oy, "axis");
+  if (ox > where.x && ox < right) pen.line(`${key} up`, ox, where.y, ox, foot, "axis");
   pen.text(`${key} title`, where.x, where.y - 7, title, "strong");
-  if (!across) return;
-  pen.text(`${key} feature 1`, where.x + where.width - 5, where.y + where.height - 6, `${short(across)} →`, "small quiet end halo");
-  pen.text(`${key} feature 2`, where.x + 6, where.y + 15, `↑ ${short(up)}`, "small quiet halo");
+  const [x, y] = point.map((number) => fixed(number));
+  pen.put(`${key} point`, "text", { x: right, y: where.y - 7, class: `end strong ${classes}` }, `(${x}, ${y})`);
+  if (!features) return;
+  pen.text(`${key} feature 1`, right - 5, foot - 6, `${short(features[0])} →`, "small quiet end halo");
+  pen.text(`${key} feature 2`, where.x + 6, where.y + 15, `↑ ${short(features[1])}`, "small quiet halo");
 }
 
-/** A name beside a point, on the side away from `from`, and inside the plane. */
-function name(pen, key, [x, y], from, text, where, classes, gap = 15) {
-  const away = Math.hypot(x - from[0], y - from[1]) || 1;
-  const half = 3.8 * [...text].length + 3;
-  const cx = x + ((gap + half / 2) * (x - from[0])) / away;
-  const cy = y + (gap * (y - from[1])) / away + 4;
+/** A name near (x, y), towards `to` from there, as far as the plane goes. */
+function name(pen, key, [x, y], [tx, ty], text, where, classes, gap = 12) {
+  const half = 4 * [...text].length + 2;
+  const far = Math.hypot(tx, ty) || 1;
   const clamp = (value, low, high) => Math.max(low, Math.min(high, value));
-  const left = clamp(cx, where.x + half, where.x + where.width - half);
-  pen.text(key, left, clamp(cy, where.y + 14, where.y + where.height - 6), text, `middle strong halo ${classes}`);
+  const cx = clamp(x + ((gap + half) * tx) / far, where.x + half + 2, where.x + where.width - half - 2);
+  const cy = clamp(y + ((gap + 5) * ty) / far + 5, where.y + 15, where.y + where.height - 6);
+  pen.text(key, cx, cy, text, `middle strong halo ${classes}`);
 }
 
 picture({
@@ -133,7 +134,7 @@ picture({
     if (narrow) {
       const [row, gap] = [32, 14];
       const table = rows * row + top;
-      const side = Math.min(width, (height - table - 2 * top - 2 * gap) * 0.56);
+      const side = Math.min(width, (height - table - 2 * top - 2 * gap) * 0.6);
       const below = height - side - table - 2 * top - 2 * gap;
       boxes = {
         keys: { x: 0, y: top, width, height: side },
@@ -143,7 +144,7 @@ picture({
     } else {
       const side = Math.min(height - top, (width - 250) / 2);
       const right = width - side;
-      const row = Math.min(70, (height - top) / rows);
+      const row = Math.min(80, (height - top) / rows);
       boxes = {
         keys: { x: 0, y: top, width: side, height: side },
         table: { x: side + 26, y: 0, width: width - 2 * side - 52, row, top },
@@ -152,7 +153,7 @@ picture({
     }
     const lows = [0, 1].map((i) => Math.min(0, ...values.map((value) => value[i])));
     const highs = [0, 1].map((i) => Math.max(0, ...values.map((value) => value[i])));
-    const margin = 0.24 * Math.max(highs[0] - lows[0], highs[1] - lows[1]) || 1;
+    const margin = 0.3 * Math.max(highs[0] - lows[0], highs[1] - lows[1]) || 1;
     const far = reach * 1.06;
     return {
       narrow,
@@ -170,7 +171,7 @@ picture({
     const here = layout.keys;
     const origin = here.put([0, 0]);
     const tip = here.put(query);
-    axes(pen, "keys", here, "Query and keys", features);
+    axes(pen, "keys", here, "Query", query, "query", features);
     if (solved[2] && keys.length === 2) {
       const across = [keys[0][1] - keys[1][1], keys[1][0] - keys[0][0]]; // at right angles to the difference
       const far = (0.96 * data.examples[0].reach) / Math.hypot(...across);
@@ -187,21 +188,27 @@ picture({
       pen.line(`plumb ${i}`, ...tip, ...foot, "stroke thin dashed query");
     });
     keys.forEach((key, i) => pen.arrow(`key ${i}`, ...origin, ...here.put(key), "key"));
-    pen.arrow("query arrow", ...origin, ...tip, "query");
-    keys.forEach((key, i) => name(pen, `key name ${i}`, here.put(key), origin, short(names[i]), here, "key"));
-    name(pen, "query name", tip, origin, "query", here, "query", 22);
+    pen.line("query line", ...origin, ...tip, "stroke query");
+    const from = (point) => [point[0] - origin[0], point[1] - origin[1]];
+    keys.forEach((key, i) => {
+      const [x, y] = from(here.put(key));
+      const side = x * from(tip)[1] - y * from(tip)[0] > 0 ? -1 : 1; // on the side away from the query
+      name(pen, `key name ${i}`, here.put(key), [x - 0.8 * side * y, y + 0.8 * side * x], short(names[i]), here, "key", 8);
+    });
+    name(pen, "query name", tip, from(tip), "query", here, "query", 16);
 
     // dot products, and weights from 0 to 1
     const { x, y, width, row, top } = layout.table;
     pen.text("weights title", x, y + top - 7, "Weights", "strong");
-    pen.text("weights how", x + width, y + top - 7, `q · k, then ÷ √${d_k}, then softmax`, "small quiet end");
+    pen.text("weights dot", x + width - 56, y + top - 7, "q · k", "small end");
+    pen.text("weights score", x + width, y + top - 7, `÷ √${d_k}`, "small quiet end");
     names.forEach((text, i) => {
       const middle = y + top + row * i;
       const wide = row > 44;
       const [line, bar, tall] = wide ? [middle + 18, middle + 27, 18] : [middle + 12, middle + 16, 11];
       const room = width - 40;
       pen.text(`row ${i}`, x, line, short(text), "strong key");
-      pen.text(`dot ${i}`, x + width - 52, line, fixed(dots[i]), "small end", `dots.${i}`);
+      pen.text(`dot ${i}`, x + width - 56, line, fixed(dots[i]), "small end", `dots.${i}`);
       pen.text(`score ${i}`, x + width, line, fixed(scores[i]), "small quiet end", `scores.${i}`);
       pen.rect(`track ${i}`, x, bar, room, tall, "track", { rx: 3 });
       pen.rect(`bar ${i}`, x, bar, room * weights[i], tall, "weight fill", { rx: 3 });
@@ -212,7 +219,7 @@ picture({
     const there = layout.values;
     const places = values.map(there.put);
     const out = there.put(output);
-    axes(pen, "values", there, "Output among the values", []);
+    axes(pen, "values", there, "Output", output, "output");
     const corners = around(values).map(there.put);
     pen.path("region", `M${corners.map((corner) => corner.join(" ")).join("L")}Z`, "value tint");
     pen.path("edge", `M${corners.map((corner) => corner.join(" ")).join("L")}Z`, "stroke thin value");
@@ -223,11 +230,9 @@ picture({
         style: `stroke-width: ${(1 + 7 * weights[i]).toFixed(2)}px`,
       });
       pen.rect(`value ${i}`, px - 6, py - 6, 12, 12, "value fill");
-      name(pen, `value name ${i}`, [px, py], centre, short(names[i]), there, "value", 14);
+      name(pen, `value name ${i}`, [px, py], [px - centre[0], py - centre[1]], short(names[i]), there, "value", 10);
     });
     pen.circle("output", ...out, 8, "output fill", { stroke: "var(--ground)" });
-    const [text, below] = [`output (${output.map((x) => fixed(x)).join(", ")})`, there.y + there.height - 8];
-    pen.text("output name", there.x + there.width / 2, below, text, "middle strong output halo");
 
     pen.handle("query", ...tip, "query");
   },

@@ -10,6 +10,7 @@ from lesson_kit.show.expect import expect_tokens
 from lesson_kit.show.moving.page import Moving
 
 FEWEST, MOST = 2, 4  # keys
+LENGTHS = (0, 1, 2, 4)  # of the query in the picture that stands still
 REACH = 3  # how far the query can be dragged, at least
 # Chosen by hand: "river" is about water, "money" about money, "bank" about both and "the" about neither.
 WORDS = {"river": ([2, -1], [4, 0]), "bank": ([2, 2], [3, 3]), "money": ([-1, 2], [0, 4]), "the": ([-2, -2], [0, 0])}
@@ -102,7 +103,7 @@ def _draw(example: dict):
     """The picture as it begins, standing still."""
     from matplotlib.patches import Polygon
 
-    from lesson_kit.colours import FRAME, KEY, OUTPUT, QUERY, VALUE, WEIGHT
+    from lesson_kit.colours import FRAME, KEY, OUTPUT, PAPER, QUERY, VALUE, WEIGHT
     from lesson_kit.show.figures import subplots
 
     found, names = step(example, example["query"]), example["names"]
@@ -132,23 +133,29 @@ def _draw(example: dict):
     right.add_patch(region)
     centre = [sum(feature) / len(names) for feature in zip(*example["values"], strict=True)]
     for name, value in zip(names, example["values"], strict=True):
-        right.plot(*value, marker="s", ls="", color=VALUE[0], markersize=8)
+        right.scatter(*value, s=70, marker="s", color=VALUE[0], zorder=3)
         away = [value[i] - centre[i] for i in (0, 1)]
         length = math.hypot(*away) or 1
         right.annotate(name, value, (20 * away[0] / length, 14 * away[1] / length), color=VALUE[0], **label)
-    right.plot(*found["output"], marker="o", ls="", color=OUTPUT[0], markersize=10)
-    right.annotate("output", found["output"], (-26, -13), color=OUTPUT[0], **label)
-    right.margins(0.28)
+    for times in LENGTHS:
+        place = step(example, [times * number for number in example["query"]])["output"]
+        face = OUTPUT[0] if times == 1 else PAPER
+        right.scatter(*place, s=80 if times == 1 else 36, facecolor=face, edgecolor=OUTPUT[0], zorder=4)
+        words = "1 × query: output" if times == 1 else f"{times} × query"
+        right.annotate(words, place, (9, 3), color=OUTPUT[0], **label | {"ha": "left", "va": "bottom", "fontsize": 10})
+    right.margins(0.3)
     right.set(title="The output among the values", aspect="equal", adjustable="datalim")
     for ax in (left, right):
         ax.axhline(0, color=FRAME, lw=0.8, zorder=0)
         ax.axvline(0, color=FRAME, lw=0.8, zorder=0)
     shares = ", ".join(f"{weight:.2f} on {name}" for name, weight in zip(names, found["weights"], strict=True))
+    best = max(range(len(names)), key=found["weights"].__getitem__)
     where = {2: "segment", 3: "triangle"}.get(len(names), "region")
     alt = (
         f"Left: the query ({example['query'][0]:g}, {example['query'][1]:g}) among {len(names)} keys, as arrows. "
         f"Middle: its weights as bars, {shares}. Right: the output, ({found['output'][0]:.2f}, "
-        f"{found['output'][1]:.2f}), inside the {where} of the values."
+        f"{found['output'][1]:.2f}), inside the {where} of the values, and where it goes when the query is 0, 2 and 4 "
+        f"times as long: from the values' average ever closer to the value of {names[best]}."
     )
     return fig, alt
 

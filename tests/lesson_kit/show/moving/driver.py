@@ -158,9 +158,12 @@ def expect_numbers(picture: Player, expected: dict, digits: int | dict[str, int]
 
 
 def expect_text(path: str, text: str, number: float, digits: int) -> None:
-    """The text is the number with so many decimals; an exact half may be rounded either way."""
+    """The text is the number with so many decimals, or "0" if it is 0; an exact half may be rounded either way."""
     if not math.isfinite(number):
         assert text == ("NaN" if math.isnan(number) else "∞" if number > 0 else "−∞"), path
+        return
+    if text == "0":  # without decimals: exactly
+        assert number == 0, path
         return
     assert re.fullmatch(rf"−?\d+\.\d{{{digits}}}" if digits else r"−?\d+", text), f"{path} shows {text!r}"
     assert float(text.replace("−", "-")) == pytest.approx(number, abs=0.5 * 10**-digits + 1e-9), path
@@ -198,19 +201,21 @@ def expect_well_made(play, moving, overlaps: bool = False) -> None:
     package = pytest.importorskip("axe_playwright_python", reason="axe-playwright-python is not installed")
     axe = (Path(package.__path__[0]) / "axe.min.js").read_text(encoding="utf-8")
     assert len(moving.document.encode()) <= LARGEST
+    page = play(moving).page
     for width in WIDTHS:
-        picture = play(moving, width=width)
-        assert picture.page.evaluate("document.documentElement.scrollWidth") <= width, f"scrolls at {width}"
-        assert picture.page.evaluate(CUT_OFF) == [], f"cut off at {width}"
-        assert picture.page.evaluate(SMALL) == [], f"too small at {width}"
+        page.set_viewport_size({"width": width, "height": room(moving, width)})
+        page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, f"scrolls at {width}"
+        assert page.evaluate(CUT_OFF) == [], f"cut off at {width}"
+        assert page.evaluate(SMALL) == [], f"too small at {width}"
         if not overlaps:
-            assert picture.page.evaluate(OVER_EACH_OTHER) == [], f"over each other at {width}"
-    for width, color_scheme in ((1000, "light"), (1000, "dark"), (360, "dark")):
-        page = play(moving, width=width, color_scheme=color_scheme).page
-        page.evaluate(axe)
+            assert page.evaluate(OVER_EACH_OTHER) == [], f"over each other at {width}"
+    page.evaluate(axe)
+    for color_scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=color_scheme)
         found = page.evaluate("axe.run({resultTypes: ['violations']})")["violations"]
         serious = [f"{v['id']}: {v['nodes'][0]['html'][:160]}" for v in found if v["impact"] in SERIOUS]
-        assert serious == [], f"{color_scheme} at {width}"
+        assert serious == [], color_scheme
 
 
 HOSTILE = ["<script>document.title='hit'</script>", '<img src=x onerror="document.title=1">', "&amp;", "</script>"]

@@ -31,7 +31,7 @@ def test_it_begins_with_the_two_tokens_of_lesson_01(play):  # noqa: F811
     picture = play(moving.drag_the_query())
     check(picture, moving.drag_the_query())
     assert picture.shown() | {"weights.0": "0.33", "weights.1": "0.67", "dots.1": "2.00"} == picture.shown()
-    assert "output (0.33, 0.67)" in picture.page.locator(".stage").text_content()
+    assert "(0.33, 0.67)" in picture.page.locator(".stage").text_content()
     assert "It fits x2 best: weight 0.67." in picture.said()
 
 
