@@ -175,7 +175,12 @@ def test_a_collapsed_cell_is_collapsed_as_jupyterlab_says(tmp_path):
 
 def test_folded_text_is_not_editable(tmp_path):
     lesson = json.loads(notebook("6 * 7"))
-    folded = {"cell_type": "markdown", "id": "h", "metadata": {}, "source": ["<details><summary>Hint 1</summary>\n", "x"]}
+    folded = {
+        "cell_type": "markdown",
+        "id": "h",
+        "metadata": {},
+        "source": ["<details><summary>Hint 1</summary>\n", "x"],
+    }
     lesson["cells"].append(folded)
     (tmp_path / "03_masks.ipynb").write_text(json.dumps(lesson), encoding="utf-8")
     title, _, hint = json.loads(cleared(tmp_path / "03_masks.ipynb"))["cells"]
