@@ -387,8 +387,8 @@ def test_the_grid_of_many_names_its_edges_only(drawn):
     show.heat_maps(torch.rand(5, 4, 4), list("abcde"), WORDS, WORDS)
     axes = drawn[0][0].axes
     named = [(len(ax.get_yticks()) > 0, len(ax.get_xticks()) > 0) for ax in axes[:5]]
-    assert named == [(True, False), (False, True), (False, True), (False, True), (True, True)]
-    assert [ax.axison for ax in axes] == [True] * 5 + [False] * 3
+    assert named == [(True, False), (False, False), (False, True), (True, True), (False, True)]
+    assert [ax.axison for ax in axes[:6]] == [True] * 5 + [False]
     for n, size in [(3, 8), (2, 10), (3, 40), (2, 128)]:  # what is compared never goes below
         show.heat_maps(torch.rand(n, size, size), list("abc")[:n], range(size), range(size))
         assert len({ax.get_subplotspec().rowspan.start for ax in drawn[-1][0].axes[:n]}) == 1
