@@ -38,7 +38,7 @@ def mask(scores=None, tokens: Sequence[str] | None = None, may_attend=None) -> M
         raise ValueError(f"scores must be square with 2 to {MOST} rows, got the shape {tuple(scores.shape)}")
     if not (scores.abs() <= LARGEST).all():
         raise ValueError(f"scores must be numbers between -{LARGEST} and {LARGEST}")
-    tokens = expect_tokens(f"x{i + 1}" for i in range(len(scores))) if tokens is None else expect_tokens(tokens)
+    tokens = [f"x{i + 1}" for i in range(len(scores))] if tokens is None else expect_tokens(tokens)
     if len(tokens) != len(scores):
         raise ValueError(f"tokens must be as many as rows: got {len(tokens)} for {len(scores)}")
     may_attend = torch.ones(scores.shape, dtype=torch.bool) if may_attend is None else torch.as_tensor(may_attend)
