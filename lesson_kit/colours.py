@@ -11,6 +11,13 @@ FRAME = "#8c8c8c"  # around a map whose lightest cells are white
 MISSING = "#cccccc"  # NaN and infinities in a heat map; an x stands on it
 GRID, BETWEEN_CELLS = "#dddddd", "#d8d8d8"  # decoration: nothing is lost without these lines
 
+# --- what attention is made of: diagrams and moving pictures; as lines, marks and words on GROUND and CODE_GROUND ---
+QUERY = ("#1f5fb8", "#6aa9ff")
+KEY = ("#b34700", "#ff9040")
+VALUE = ("#007d53", "#3ecf8e")
+OUTPUT = ("#7d1f7a", "#f29bc9")
+WEIGHT = ("#4a5560", "#e2e2da")  # no hue: a weight belongs to a query and a key at once
+
 # --- verdicts: checks; on the page itself, light or dark ---
 PASSED, NOT_ATTEMPTED, NOT_YET_RIGHT = "#2a8f5c", "#808080", "#c8581c"
 

@@ -8,9 +8,11 @@ import ast
 import json
 import re
 from html import unescape
+from itertools import combinations
 from pathlib import Path
 
 import nbformat
+import numpy as np
 import pytest
 from matplotlib.colors import is_color_like, to_hex
 
@@ -26,6 +28,7 @@ lessons = pytest.mark.parametrize("name", NOTEBOOKS)
 
 TEXT, GRAPHICS = 4.5, 3
 WHITE, JUPYTER_DARK = "#ffffff", "#111111"
+ROLES = (colours.QUERY, colours.KEY, colours.VALUE, colours.OUTPUT, colours.WEIGHT)
 USES = [
     (colours.INK, colours.PAPER, TEXT),
     (colours.INK, colours.MISSING, TEXT),
@@ -37,6 +40,8 @@ USES = [
     *((colours.LINK[theme], colours.GROUND[theme], TEXT) for theme in (0, 1)),
     *((colours.BORDER[theme], on[theme], GRAPHICS) for on in (colours.GROUND, colours.CODE_GROUND) for theme in (0, 1)),
     *((pair[theme], colours.CODE_GROUND[theme], TEXT) for pair in colours.CODE.values() for theme in (0, 1)),
+    *((role[theme], on[theme], TEXT)
+      for role in ROLES for on in (colours.GROUND, colours.CODE_GROUND) for theme in (0, 1)),
     *((word[theme], colours.GROUND[theme], TEXT)
       for word in (colours.GOOD, colours.BAD, colours.QUIET) for theme in (0, 1)),
     *((ink, bar, TEXT) for bar, ink in colours.BARS.values()),
@@ -55,6 +60,35 @@ DECORATION = {colours.GRID, colours.BETWEEN_CELLS, "#d0d0d0", "#999999"}  # line
 @pytest.mark.parametrize("colour, ground, least", USES)
 def test_every_colour_can_be_told_from_what_it_stands_on(colour, ground, least):
     assert colours.contrast(colour, ground) >= least
+
+
+# What colour-blind readers see, from linear red, green and blue (Machado, Oliveira and Fernandes, 2009, severity 1).
+AS_SEEN = {
+    "everyone": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+    "protanopia": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    "deuteranopia": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]],
+    "tritanopia": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.3039]],
+}
+
+
+def lab(colour: str, seen: list) -> np.ndarray:
+    """CIELAB, in which a distance of 2.3 can just be seen."""
+    rgb = np.array([int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)])
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    to_xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
+    xyz = to_xyz @ (np.array(seen) @ linear).clip(0, 1) / [0.9505, 1, 1.089]
+    f = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
+    return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
+
+
+@pytest.mark.parametrize("eyes", AS_SEEN)
+def test_query_key_value_output_and_weight_are_five_colours_to_all_eyes(eyes):
+    for theme in (0, 1):
+        for one, other in combinations([role[theme] for role in ROLES], 2):
+            apart = np.linalg.norm(lab(one, AS_SEEN[eyes]) - lab(other, AS_SEEN[eyes]))
+            assert apart > 14, f"{one} and {other}: {apart:.1f}"
+    red_green = [lab(colour, AS_SEEN["deuteranopia"]) for colour in ("#a05a00", "#5a7800")]
+    assert np.linalg.norm(red_green[0] - red_green[1]) < 14  # the measure sees what colour-blind readers don't
 
 
 def test_contrast_is_wcags():
