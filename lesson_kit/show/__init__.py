@@ -8,6 +8,7 @@ from lesson_kit._lazy import on_first_use
 from lesson_kit.notice import count_messages
 
 _HOMES = {
+    "diagram": "lesson_kit.show.diagram",
     "figure": "lesson_kit.show.figures:figure",
     "head_view": "lesson_kit.show.attention_views:head_view",
     "heat_map": "lesson_kit.show.heatmaps:heat_map",

@@ -1,0 +1,8 @@
+"""Diagrams of attention and of the models built from it, drawn by one hand: data flow from bottom to top.
+
+Each function returns a ``Diagram``, which Jupyter displays when it ends a cell.
+"""
+
+from lesson_kit.show.diagram.layers import decoder_layer, encoder_layer
+
+__all__ = ["decoder_layer", "encoder_layer"]

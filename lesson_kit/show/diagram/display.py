@@ -1,0 +1,98 @@
+"""A finished diagram: as SVG with its words, for a browser; as a sentence, elsewhere.
+
+The SVG stands in the page itself (``text/html``), so that its words can be selected, searched and translated, and so that
+it follows the page's theme: ``light-dark()`` asks ``color-scheme``, which JupyterLab 4 and Notebook 7 set with their themes.
+JupyterLab would draw ``image/svg+xml`` as an ``<img>``, with none of that, and only in a trusted notebook. From an
+untrusted one it takes away ``<svg>`` and ``<style>``, but leaves ``<img>``. So the same picture stands there a second
+time, as an ``<img>``, which the style hides wherever it is let in.
+"""
+
+from base64 import b64encode
+from html import escape
+
+from lesson_kit import colours
+from lesson_kit.show.diagram.canvas import SIZE, SMALL, Canvas
+from lesson_kit.show.diagram.words import CODE_FONT, FONT
+from lesson_kit.show.figures import in_words
+
+KINDS = {
+    "q": colours.QUERY,
+    "k": colours.KEY,
+    "v": colours.VALUE,
+    "o": colours.OUTPUT,
+    "w": colours.WEIGHT,
+    "att": colours.ATTENTION,
+    "ffn": colours.FEED_FORWARD,
+    "norm": colours.NORM,
+    "emb": colours.EMBEDDING,
+    "head": colours.HEAD,
+}
+HIGHEST, LARGEST = 640, 1.25  # pixels: on a screen of 700; times its natural size
+
+STYLE = f"""{{font:{SIZE}px {FONT};
+rect,circle{{fill:var(--f,var(--p));stroke:var(--c,var(--l))}}
+path{{fill:none;stroke:var(--c,var(--l));stroke-width:1.5;stroke-linecap:round;stroke-linejoin:round}}
+text{{fill:var(--c,var(--t))}}.m{{text-anchor:middle}}.e{{text-anchor:end;font-variant-numeric:tabular-nums}}
+.s{{font-size:{SMALL}px}}.b{{font-weight:600}}.c{{font-family:{CODE_FONT}}}
+.p{{stroke:none}}.d{{fill:var(--l)}}.f{{fill:none;stroke-dasharray:4 3}}.x{{--c:var(--l)}}
+.on rect,.on path{{stroke-width:2.5}}.on .b{{font-weight:700}}
+.off{{rect,circle{{fill:var(--p);stroke:var(--g)}}path{{stroke:var(--g);stroke-width:1}}.d{{fill:var(--g)}}text{{fill:var(--g)}}}}}}
+"""
+
+
+class Diagram:
+    """What every function of ``show.diagram`` returns, and Jupyter displays."""
+
+    def __init__(self, canvas: Canvas, title: str, words: str, highlight=None):
+        self.title, self.parts = title, canvas.names
+        lit = _expect_parts(highlight, canvas.names)
+        self.words = f"{title}. {words}" + (f" Highlighted: {', '.join(lit)}." if lit else "")
+        self.svg = _svg(canvas, title, self.words, lit)
+
+    def __repr__(self) -> str:
+        return f"[diagram: {self.words}]"
+
+    def _repr_html_(self) -> str:
+        data = b64encode(self.svg.encode()).decode()
+        still = f'<img class="course-still" alt="{escape(self.words)}" src="data:image/svg+xml;base64,{data}">'
+        live = f'<div class="course-live" style="display:none">{self.svg}</div>'
+        style = "<style>.course-still{display:none}.course-live{display:block!important}</style>"
+        return style + still + live + in_words(self.words)
+
+
+def _expect_parts(highlight, names: tuple[str, ...]) -> list[str]:
+    """The parts to highlight, as a list."""
+    lit = [] if highlight is None else [highlight] if isinstance(highlight, str) else list(highlight)
+    for name in lit:
+        if name not in names:
+            raise ValueError(f"highlight must name parts of this diagram: {', '.join(names)}; got {name!r}")
+    return lit
+
+
+def _svg(canvas: Canvas, title: str, words: str, lit: list[str]) -> str:
+    left, top, wide, high = canvas.extent()
+    shown = min(LARGEST * wide, HIGHEST / high * wide)
+    pairs = {"p": colours.GROUND, "t": colours.TEXT, "l": colours.QUIET, "g": colours.BORDER}
+    kinds = "".join(
+        f".{kind}{{--c:{_both(pair)};--f:{_both(colours.tint(pair))}}}"
+        for kind, pair in KINDS.items()
+        if kind in canvas.kinds
+    )
+    names = "".join(f"--{name}:{_both(pair)};" for name, pair in pairs.items())
+    dark = "[data-jp-theme-light=false] .course-diagram,.vscode-dark .course-diagram{color-scheme:dark}"
+    style = dark + ".course-diagram{" + names + "}" + ".course-diagram" + STYLE.replace("\n", "")[:-1] + kinds + "}"
+    groups = []
+    for name, elements in canvas.parts:
+        state = "" if not lit else f' class="{"on" if name in lit else "off"}"'
+        part = f' data-part="{name}"' if name else ""
+        groups.append(f"<g{part}{state}>{''.join(elements)}</g>")
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="course-diagram" role="img" viewBox="{left:g} {top:g} {wide:g} {high:g}" '
+        f'style="display:block;width:100%;max-width:{shown:.0f}px;height:auto">'
+        f"<title>{escape(title, False)}</title><desc>{escape(words, False)}</desc><style>{style}</style>"
+        f'<rect class="p" x="{left:g}" y="{top:g}" width="{wide:g}" height="{high:g}" rx="8"/>{"".join(groups)}</svg>'
+    )
+
+
+def _both(pair: tuple[str, str]) -> str:
+    return f"light-dark({pair[0]},{pair[1]})"
