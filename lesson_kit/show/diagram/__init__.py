@@ -4,5 +4,6 @@ Each function returns a ``Diagram``, which Jupyter displays when it ends a cell.
 """
 
 from lesson_kit.show.diagram.layers import decoder_layer, encoder_layer
+from lesson_kit.show.diagram.step import attention_step
 
-__all__ = ["decoder_layer", "encoder_layer"]
+__all__ = ["attention_step", "decoder_layer", "encoder_layer"]

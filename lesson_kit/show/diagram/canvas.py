@@ -13,6 +13,7 @@ from lesson_kit.show.diagram.words import cut, drawable, width
 SIZE, SMALL = 13, 11  # of the letters
 PAD = 6  # left free in a box beside its words, both sides together
 ROUND = 5  # radius of corners
+MOST_SHADE = 0.4  # of a colour behind a number, so that the number can be read
 
 
 @dataclass(frozen=True)
@@ -89,12 +90,20 @@ class Canvas:
         words = words if room is None else cut(words, room, size, **font)
         wide = width(words, size, **font)
         left = {"start": x, "middle": x - wide / 2, "end": x - wide}[anchor]
-        classes = " ".join(filter(None, [kind, {SMALL: "s"}.get(size, ""), "b" * bold, "c" * code, anchor[0]]))
+        styles = {"s": size == SMALL, "b": bold, "c": code, "m": anchor == "middle", "e": anchor == "end"}
+        classes = self._class(kind, *(letter for letter, holds in styles.items() if holds))
         place = f'x="{_n(x)}" y="{_n(-(y - 0.36 * size))}"'
-        self._note(kind)
         box = Box(left, y - size / 2, wide, size)
-        self._add(f'<text class="{classes}" {place}>{escape(words, False)}</text>', left, box.bottom, box.right, box.top)
+        self._add(f"<text{classes} {place}>{escape(words, False)}</text>", left, box.bottom, box.right, box.top)
         return box
+
+    def row(self, y: float, numbers: list[tuple[float, str]]) -> None:
+        """Small numbers on one line; each (x, text) ends at its x."""
+        # The space keeps neighbours apart for whoever copies or hears them.
+        cells = "".join(f'<tspan x="{_n(x)}"> {escape(text, False)}</tspan>' for x, text in numbers)
+        (left, first), (right, _) = numbers[0], numbers[-1]
+        start = left - width(first, SMALL)
+        self._add(f'<text class="e" y="{_n(-(y - 0.36 * SMALL))}">{cells}</text>', start, y - 6, right, y + 6)
 
     def arrow(self, *points: tuple[float, float], kind: str = "", head: bool = True) -> None:
         """A line through ``points``, level or upright, with round corners; its head ends at the last of them."""
@@ -132,6 +141,17 @@ class Canvas:
         """Where a path forks: the same vector goes both ways."""
         self._add(f'<circle class="d" cx="{_n(x)}" cy="{_n(-y)}" r="3.5"/>', x - 3, y - 3, x + 3, y + 3)
 
+    def shade(self, left: float, bottom: float, wide: float, high: float, share: float, kind: str) -> None:
+        """A cell's ground, the darker (in the dark: the lighter), the nearer ``share`` is to 1."""
+        path = f"M{_n(left)} {_n(-bottom)}h{_n(wide)}v{_n(-high)}h{_n(-wide)}z"
+        element = f'<path{self._class(kind, "h")} d="{path}" opacity="{MOST_SHADE * share:.2f}"/>'
+        self._add(element, left, bottom, left + wide, bottom + high)
+
+    def outline(self, left: float, bottom: float, wide: float, high: float, kind: str) -> None:
+        """A line around what the text speaks of."""
+        place = f'x="{_n(left)}" y="{_n(-bottom - high)}" width="{_n(wide)}" height="{_n(high)}"'
+        self._add(f'<rect{self._class(kind, "r")} {place} rx="3"/>', left, bottom, left + wide, bottom + high)
+
     def frame(self, left: float, bottom: float, right: float, top: float) -> Box:
         """A dashed frame around what belongs together."""
         place = f'x="{_n(left)}" y="{_n(-top)}" width="{_n(right - left)}" height="{_n(top - bottom)}"'
@@ -143,12 +163,11 @@ class Canvas:
         left, right = self._left - margin, self._right + margin
         return left, -self._top - margin, right - left, self._top - self._bottom + 2 * margin
 
-    def _class(self, kind: str) -> str:
-        self._note(kind)
-        return f' class="{kind}"' if kind else ""
-
-    def _note(self, kind: str) -> None:
-        self.kinds.update(kind.split())
+    def _class(self, kind: str, *styles: str) -> str:
+        """The attribute. The kinds are remembered, so that the style defines them and no others."""
+        self.kinds.add(kind)
+        classes = " ".join(filter(None, [kind, *styles]))
+        return f' class="{classes}"' if classes else ""
 
     def _add(self, element: str, left: float, bottom: float, right: float, top: float) -> None:
         if not self.parts or self.parts[-1][0] != self._part:
@@ -161,8 +180,8 @@ class Canvas:
 
 
 def _n(number: float) -> str:
-    """A coordinate, as short as it can be said."""
-    return f"{number:.1f}".rstrip("0").rstrip(".").replace("-0", "0") if abs(number) < 0.05 else f"{number:.1f}".removesuffix(".0")
+    """A coordinate, to a whole unit."""
+    return str(round(number))
 
 
 def _distance(a, b) -> float:

@@ -7,8 +7,9 @@ untrusted one it takes away ``<svg>`` and ``<style>``, but leaves ``<img>``. So 
 time, as an ``<img>``, which the style hides wherever it is let in.
 """
 
-from base64 import b64encode
+import string
 from html import escape
+from urllib.parse import quote
 
 from lesson_kit import colours
 from lesson_kit.show.diagram.canvas import SIZE, SMALL, Canvas
@@ -27,16 +28,19 @@ KINDS = {
     "emb": colours.EMBEDDING,
     "head": colours.HEAD,
 }
-HIGHEST, LARGEST = 640, 1.25  # pixels: on a screen of 700; times its natural size
+HIGHEST = 640  # pixels: all of it on a screen of 700, unless that makes it less than
+SMALLEST, LARGEST = 0.95, 1.25  # times its natural size
+
+UNQUOTED = "".join({*string.printable} - {*'%#&"'})  # in an address that stands in an attribute
 
 STYLE = f"""{{font:{SIZE}px {FONT};
 rect,circle{{fill:var(--f,var(--p));stroke:var(--c,var(--l))}}
 path{{fill:none;stroke:var(--c,var(--l));stroke-width:1.5;stroke-linecap:round;stroke-linejoin:round}}
 text{{fill:var(--c,var(--t))}}.m{{text-anchor:middle}}.e{{text-anchor:end;font-variant-numeric:tabular-nums}}
-.s{{font-size:{SMALL}px}}.b{{font-weight:600}}.c{{font-family:{CODE_FONT}}}
-.p{{stroke:none}}.d{{fill:var(--l)}}.f{{fill:none;stroke-dasharray:4 3}}.x{{--c:var(--l)}}
+.s,.e{{font-size:{SMALL}px}}.b{{font-weight:600}}.c{{font-family:{CODE_FONT}}}
+.p{{stroke:none}}.d{{fill:var(--l)}}.f{{fill:none;stroke-dasharray:4 3}}.h{{fill:var(--c)!important;stroke:none!important}}.r{{fill:none;stroke-width:2}}
 .on rect,.on path{{stroke-width:2.5}}.on .b{{font-weight:700}}
-.off{{rect,circle{{fill:var(--p);stroke:var(--g)}}path{{stroke:var(--g);stroke-width:1}}.d{{fill:var(--g)}}text{{fill:var(--g)}}}}}}
+.off{{rect,circle{{fill:var(--p);stroke:var(--g)}}path{{stroke:var(--g);stroke-width:1}}.d{{fill:var(--g)}}.h{{opacity:0}}.r{{fill:none;stroke:none}}text{{fill:var(--g)}}}}}}
 """
 
 
@@ -47,14 +51,15 @@ class Diagram:
         self.title, self.parts = title, canvas.names
         lit = _expect_parts(highlight, canvas.names)
         self.words = f"{title}. {words}" + (f" Highlighted: {', '.join(lit)}." if lit else "")
-        self.svg = _svg(canvas, title, self.words, lit)
+        self._still = _svg(canvas, lit, "")  # its words stand in the alt text
+        self.svg = _svg(canvas, lit, f"<title>{escape(title, False)}</title><desc>{escape(self.words, False)}</desc>")
 
     def __repr__(self) -> str:
         return f"[diagram: {self.words}]"
 
     def _repr_html_(self) -> str:
-        data = b64encode(self.svg.encode()).decode()
-        still = f'<img class="course-still" alt="{escape(self.words)}" src="data:image/svg+xml;base64,{data}">'
+        data = quote(self._still.replace('"', "'"), safe=UNQUOTED)
+        still = f'<img class="course-still" alt="{escape(self.words)}" src="data:image/svg+xml,{data}">'
         live = f'<div class="course-live" style="display:none">{self.svg}</div>'
         style = "<style>.course-still{display:none}.course-live{display:block!important}</style>"
         return style + still + live + in_words(self.words)
@@ -69,9 +74,9 @@ def _expect_parts(highlight, names: tuple[str, ...]) -> list[str]:
     return lit
 
 
-def _svg(canvas: Canvas, title: str, words: str, lit: list[str]) -> str:
+def _svg(canvas: Canvas, lit: list[str], said: str) -> str:
     left, top, wide, high = canvas.extent()
-    shown = min(LARGEST * wide, HIGHEST / high * wide)
+    shown = max(SMALLEST * wide, min(LARGEST * wide, HIGHEST / high * wide))
     pairs = {"p": colours.GROUND, "t": colours.TEXT, "l": colours.QUIET, "g": colours.BORDER}
     kinds = "".join(
         f".{kind}{{--c:{_both(pair)};--f:{_both(colours.tint(pair))}}}"
@@ -89,7 +94,7 @@ def _svg(canvas: Canvas, title: str, words: str, lit: list[str]) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="course-diagram" role="img" viewBox="{left:g} {top:g} {wide:g} {high:g}" '
         f'style="display:block;width:100%;max-width:{shown:.0f}px;height:auto">'
-        f"<title>{escape(title, False)}</title><desc>{escape(words, False)}</desc><style>{style}</style>"
+        f"{said}<style>{style}</style>"
         f'<rect class="p" x="{left:g}" y="{top:g}" width="{wide:g}" height="{high:g}" rx="8"/>{"".join(groups)}</svg>'
     )
 

@@ -2,10 +2,9 @@
 
 from unicodedata import category, combining, east_asian_width
 
-FONT = 'system-ui,"Segoe UI","Helvetica Neue",Arial,"DejaVu Sans",sans-serif'
-CODE_FONT = 'ui-monospace,"DejaVu Sans Mono",Consolas,Menlo,monospace'
+FONT, CODE_FONT = "system-ui,sans-serif", "ui-monospace,monospace"
 
-# Advance widths in em, of DejaVu Sans, the widest of the fonts above: what fits there fits in all of them.
+# Advance widths in em, of DejaVu Sans, the widest of the systems' own fonts: what fits there fits in the others.
 CODE_WIDTH, DIGIT, CAPITAL, LETTER, FULL = 0.602, 0.636, 0.72, 0.62, 1.0
 NARROW = dict.fromkeys("ijlI.,:;'|!/ ", 0.32) | dict.fromkeys("ftr()[]-{}\"", 0.40)
 WIDE = dict.fromkeys("mwMW@%…√×÷+=<>−→∞", 0.98)
