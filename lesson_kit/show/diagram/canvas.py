@@ -82,9 +82,12 @@ class Canvas:
 
     def text(
         self, x: float, y: float, words: str, *, size: float = SIZE, anchor: str = "middle", kind: str = "",
-        bold: bool = False, code: bool = False, room: float | None = None,
+        bold: bool = False, code: bool = False, room: float | None = None, over: bool = False,
     ) -> Box:  # fmt: skip
-        """Words on one line around the height ``y``, cut off with "…" where ``room`` ends. Returns their place."""
+        """Words on one line around the height ``y``, cut off with "…" where ``room`` ends. Returns their place.
+
+        ``over`` lines that pass below, the words stand on paper.
+        """
         font = {"bold": bold, "code": code}
         words = drawable(words)
         words = words if room is None else cut(words, room, size, **font)
@@ -94,6 +97,9 @@ class Canvas:
         classes = self._class(kind, *(letter for letter, holds in styles.items() if holds))
         place = f'x="{_n(x)}" y="{_n(-(y - 0.36 * size))}"'
         box = Box(left, y - size / 2, wide, size)
+        if over:
+            place_of_paper = f'x="{_n(left - 3)}" y="{_n(-box.top - 2)}" width="{_n(wide + 6)}" height="{_n(size + 4)}"'
+            self._add(f'<rect class="p" {place_of_paper}/>', left - 3, box.bottom - 2, left + wide + 3, box.top + 2)
         self._add(f"<text{classes} {place}>{escape(words, False)}</text>", left, box.bottom, box.right, box.top)
         return box
 
@@ -122,6 +128,14 @@ class Canvas:
                     path += _head((x, y), (to_x, to_y))
         xs, ys = zip(*points, strict=True)
         self._add(f'<path{self._class(kind)} d="{path}"/>', min(xs), min(ys), max(xs), max(ys))
+
+    def slanted(self, start: tuple[float, float], end: tuple[float, float], kind: str = "") -> None:
+        """A soft curve that leaves and arrives upright, with a head at ``end``."""
+        (x, y), (to_x, to_y) = start, end
+        half = (y + to_y) / 2
+        path = f"M{_n(x)} {_n(-y)}C{_n(x)} {_n(-half)} {_n(to_x)} {_n(-half)} {_n(to_x)} {_n(-to_y)}"
+        path += _head((to_x, half), end)
+        self._add(f'<path{self._class(kind)} d="{path}"/>', min(x, to_x), y, max(x, to_x), to_y)
 
     def lines(self, segments: Iterable[tuple[float, float, float, float]], kind: str = "") -> None:
         """Straight lines, each from (x, y) to (x, y), without heads, as one path."""
