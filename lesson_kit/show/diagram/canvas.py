@@ -3,7 +3,6 @@
 Heights grow upwards, as data flow in a diagram; a unit is a pixel where the diagram is 360 of them wide.
 """
 
-from collections.abc import Iterable
 from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
@@ -49,35 +48,34 @@ class Canvas:
 
     def __init__(self, *names: str):
         self.names = names
-        self.parts: list[tuple[str | None, list[str]]] = []
+        self.groups: list[tuple[tuple[str, ...], list[str]]] = []  # elements, with the parts they belong to
         self.kinds: set[str] = set()
-        self._part: str | None = None
+        self._part: tuple[str, ...] = ()
         self._left = self._right = self._bottom = self._top = None
 
     @contextmanager
-    def part(self, name: str | None):
-        """What is drawn inside belongs to the part ``name``."""
-        if name is not None and name not in self.names:
+    def part(self, name: str):
+        """What is drawn inside belongs to the part ``name``, and to the part around it, if there is one."""
+        if name not in self.names:
             raise KeyError(name)
-        before, self._part = self._part, name
+        before, self._part = self._part, (*self._part, name)
         yield
         self._part = before
 
     def box(
         self, left: float, bottom: float, wide: float, high: float, label: str = "", *, note: str = "", kind: str = "",
-        code: bool = False, corner: int = ROUND,
+        size: int = SIZE, corner: int = ROUND,
     ) -> Box:  # fmt: skip
         """A box with its label, of one line or two, and a smaller note below it."""
         box = Box(left, bottom, wide, high)
         corners = f' rx="{corner}"' if corner else ""
         place = f'x="{_n(left)}" y="{_n(-box.top)}" width="{_n(wide)}" height="{_n(high)}"'
         self._add(f"<rect{self._class(kind)} {place}{corners}/>", left, bottom, box.right, box.top)
-        lines = [(line, SIZE) for line in label.split("\n") if label] + [(note, SMALL)] * bool(note)
-        y = box.y + sum(size + 2 for _, size in lines) / 2
-        for words, size in lines:
-            y -= (size + 2) / 2
-            self.text(box.x, y, words, size=size, bold=size == SIZE, code=code, room=wide - PAD)
-            y -= (size + 2) / 2
+        lines = [(line, size, True) for line in label.split("\n") if label] + [(note, SMALL, False)] * bool(note)
+        y = box.y + sum(high + 2 for _, high, _ in lines) / 2
+        for words, high, bold in lines:
+            self.text(box.x, y - (high + 2) / 2, words, size=high, bold=bold, room=wide - PAD)
+            y -= high + 2
         return box
 
     def text(
@@ -137,12 +135,11 @@ class Canvas:
         path += _head((to_x, half), end)
         self._add(f'<path{self._class(kind)} d="{path}"/>', min(x, to_x), y, max(x, to_x), to_y)
 
-    def lines(self, segments: Iterable[tuple[float, float, float, float]], kind: str = "") -> None:
+    def lines(self, segments: list[tuple[float, float, float, float]], kind: str = "", *, thin: bool = False) -> None:
         """Straight lines, each from (x, y) to (x, y), without heads, as one path."""
-        segments = list(segments)
         path = "".join(f"M{_n(a)} {_n(-b)}L{_n(c)} {_n(-d)}" for a, b, c, d in segments)
         xs, ys = [s[i] for s in segments for i in (0, 2)], [s[i] for s in segments for i in (1, 3)]
-        self._add(f'<path{self._class(kind)} d="{path}"/>', min(xs), min(ys), max(xs), max(ys))
+        self._add(f'<path{self._class(kind, *["t"] * thin)} d="{path}"/>', min(xs), min(ys), max(xs), max(ys))
 
     def plus(self, x: float, y: float) -> Box:
         """A circle in which two paths are added."""
@@ -184,9 +181,9 @@ class Canvas:
         return f' class="{classes}"' if classes else ""
 
     def _add(self, element: str, left: float, bottom: float, right: float, top: float) -> None:
-        if not self.parts or self.parts[-1][0] != self._part:
-            self.parts.append((self._part, []))
-        self.parts[-1][1].append(element)
+        if not self.groups or self.groups[-1][0] != self._part:
+            self.groups.append((self._part, []))
+        self.groups[-1][1].append(element)
         self._left = left if self._left is None else min(self._left, left)
         self._right = right if self._right is None else max(self._right, right)
         self._bottom = bottom if self._bottom is None else min(self._bottom, bottom)

@@ -38,9 +38,9 @@ rect,circle{{fill:var(--f,var(--p));stroke:var(--c,var(--l))}}
 path{{fill:none;stroke:var(--c,var(--l));stroke-width:1.5;stroke-linecap:round;stroke-linejoin:round}}
 text{{fill:var(--c,var(--t))}}.m{{text-anchor:middle}}.e{{text-anchor:end;font-variant-numeric:tabular-nums}}
 .s,.e{{font-size:{SMALL}px}}.b{{font-weight:600}}.c{{font-family:{CODE_FONT}}}
-.p{{stroke:none}}.d{{fill:var(--l)}}.f{{fill:none;stroke-dasharray:4 3}}.h{{fill:var(--c)!important;stroke:none!important}}.r{{fill:none;stroke-width:2}}
-.on rect,.on path{{stroke-width:2.5}}.on .b{{font-weight:700}}
-.off{{rect,circle{{fill:var(--p);stroke:var(--g)}}path{{stroke:var(--g);stroke-width:1}}.d{{fill:var(--g)}}.h{{opacity:0}}.r{{fill:none;stroke:none}}text{{fill:var(--g)}}}}}}
+.p{{stroke:none}}.d{{fill:var(--l)}}.f{{fill:none;stroke-dasharray:4 3}}.h{{fill:var(--c)!important;stroke:none!important}}.r{{fill:none;stroke-width:2}}.t{{stroke-width:.9}}
+.on rect,.on path{{stroke-width:2.5}}.on .t{{stroke-width:1.2}}.on .b{{font-weight:700}}
+.off{{rect,circle{{fill:var(--p);stroke:var(--g)}}path{{stroke:var(--g);stroke-width:1}}.d{{fill:var(--g)}}.h{{opacity:0}}.f{{fill:none}}.p{{stroke:none}}.r{{fill:none;stroke:none}}text{{fill:var(--g)}}}}}}
 """
 
 
@@ -87,9 +87,9 @@ def _svg(canvas: Canvas, lit: list[str], said: str) -> str:
     dark = "[data-jp-theme-light=false] .course-diagram,.vscode-dark .course-diagram{color-scheme:dark}"
     style = dark + ".course-diagram{" + names + "}" + ".course-diagram" + STYLE.replace("\n", "")[:-1] + kinds + "}"
     groups = []
-    for name, elements in canvas.parts:
-        state = "" if not lit else f' class="{"on" if name in lit else "off"}"'
-        part = f' data-part="{name}"' if name else ""
+    for names, elements in canvas.groups:
+        state = "" if not lit else f' class="{"on" if {*names} & {*lit} else "off"}"'
+        part = f' data-part="{" ".join(names)}"' if names else ""
         groups.append(f"<g{part}{state}>{''.join(elements)}</g>")
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="course-diagram" role="img" viewBox="{left:g} {top:g} {wide:g} {high:g}" '

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from lesson_kit.show.diagram.canvas import SMALL, Box, Canvas
+from lesson_kit.show.diagram.canvas import SIZE, SMALL, Box, Canvas
 from lesson_kit.show.diagram.display import Diagram
 
 WIRINGS = {
@@ -43,18 +43,18 @@ class Layer:
 
 
 def draw_layer(
-    canvas: Canvas, sublayers: tuple[Sublayer, ...], wiring: str, trunk: float, bottom: float, *, wide: float = 124,
-    mirrored: bool = False, first: int = 1,
+    canvas: Canvas, sublayers: tuple[Sublayer, ...], wiring: str, trunk: float, bottom: float, *, wide: float = 130,
+    size: int = SIZE, mirrored: bool = False,
 ) -> Layer:  # fmt: skip
     """Draws one layer upwards from (trunk, bottom): the residual path at ``trunk``, the boxes beside it.
 
-    ``wide`` is the width of a sublayer's box; the boxes stand on the right, or on the left if ``mirrored``. ``first``
-    is the number of its first norm.
+    ``wide`` is the width of a sublayer's box, ``size`` that of its letters; the boxes stand on the right, or on the
+    left if ``mirrored``.
     """
     side = -1 if mirrored else 1
     middle = trunk + side * (NORM_WIDE / 2 + 5 + wide / 2)
     at, y, boxes = bottom, bottom, {}  # ``at``: how far the residual path is drawn
-    for n, sublayer in enumerate(sublayers, first):
+    for n, sublayer in enumerate(sublayers, 1):
         y += 10
         with canvas.part("residual"):
             canvas.dot(trunk, y)
@@ -67,7 +67,7 @@ def draw_layer(
             y = norm.top + 8
             way = [(middle, norm.top), (middle, y)]
         with canvas.part(sublayer.part):
-            box = canvas.box(middle - wide / 2, y + 20, wide, 40, sublayer.label, kind=sublayer.kind)
+            box = canvas.box(middle - wide / 2, y + 20, wide, 40, sublayer.label, kind=sublayer.kind, size=size)
             _feed(canvas, way, box, sublayer.reads)
             y = box.top + 15
             canvas.arrow((middle, box.top), (middle, y), (trunk + side * 9, y))
@@ -180,7 +180,7 @@ def decoder_layer(wiring: str = "post-norm", *, highlight=None) -> Diagram:
         ValueError: the wiring, or a part, is unknown.
     """
     (wiring,), canvas = _expect_wirings((wiring,)), Canvas(*DECODER_PARTS)
-    layer = draw_layer(canvas, DECODER, wiring, 30, 0, wide=130)
+    layer = draw_layer(canvas, DECODER, wiring, 30, 0)
     _beside(canvas, layer, DECODER[::2])
     _in_and_out(canvas, 30, layer)
     box = layer.boxes["cross-attention"]
