@@ -60,7 +60,7 @@ def as_css(pairs: dict[str, tuple[str, str]]) -> str:
     return " ".join(f"--{name}: light-dark({light}, {dark});" for name, (light, dark) in pairs.items())
 
 
-def tint(pair: tuple[str, str], share: float = 0.16) -> tuple[str, str]:
+def tint(pair: tuple[str, str], share: float = 0.14) -> tuple[str, str]:
     """``share`` of each colour on its theme's ground: a fill that the theme's text can be read on."""
     parts = [[[int(c[i : i + 2], 16) for i in (1, 3, 5)] for c in both] for both in zip(pair, GROUND, strict=True)]
     mixed = [[round(share * a + (1 - share) * b) for a, b in zip(*both, strict=True)] for both in parts]

@@ -9,4 +9,13 @@ from lesson_kit.show.diagram.models import gpt_and_bert, transformer
 from lesson_kit.show.diagram.stacks import bert, stack
 from lesson_kit.show.diagram.step import attention_step
 
-__all__ = ["attention_step", "bert", "decoder_layer", "encoder_layer", "gpt_and_bert", "multi_head", "stack", "transformer"]
+__all__ = [
+    "attention_step",
+    "bert",
+    "decoder_layer",
+    "encoder_layer",
+    "gpt_and_bert",
+    "multi_head",
+    "stack",
+    "transformer",
+]

@@ -12,7 +12,7 @@ from lesson_kit.show.diagram.words import cut, drawable, width
 SIZE, SMALL = 13, 11  # of the letters
 PAD = 6  # left free in a box beside its words, both sides together
 ROUND = 5  # radius of corners
-MOST_SHADE = 0.4  # of a colour behind a number, so that the number can be read
+MOST_SHADE = 0.3  # of a colour behind a number, so that the number can be read
 
 
 @dataclass(frozen=True)

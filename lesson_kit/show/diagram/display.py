@@ -1,19 +1,21 @@
 """A finished diagram: as SVG with its words, for a browser; as a sentence, elsewhere.
 
-The SVG stands in the page itself (``text/html``), so that its words can be selected, searched and translated, and so that
-it follows the page's theme: ``light-dark()`` asks ``color-scheme``, which JupyterLab 4 and Notebook 7 set with their themes.
-JupyterLab would draw ``image/svg+xml`` as an ``<img>``, with none of that, and only in a trusted notebook. From an
-untrusted one it takes away ``<svg>`` and ``<style>``, but leaves ``<img>``. So the same picture stands there a second
-time, as an ``<img>``, which the style hides wherever it is let in.
+The SVG stands in the page itself (``text/html``), so that its words can be selected, searched and translated, and so
+that it follows the page's theme: ``light-dark()`` asks ``color-scheme``, which JupyterLab 4 and Notebook 7 set with
+their themes. JupyterLab would draw ``image/svg+xml`` as an ``<img>``, with none of that, and only in a trusted
+notebook. From an untrusted one it takes away ``<svg>`` and ``<style>``, but leaves ``<img>``. So the same picture
+stands there a second time, as an ``<img>``, which the style hides wherever it is let in.
 """
 
+import re
 import string
 from html import escape
+from pathlib import Path
 from urllib.parse import quote
 
 from lesson_kit import colours
 from lesson_kit.show.diagram.canvas import SIZE, SMALL, Canvas
-from lesson_kit.show.diagram.words import CODE_FONT, FONT
+from lesson_kit.show.diagram.words import CODE_FONT, FONT, drawable
 from lesson_kit.show.figures import in_words
 
 KINDS = {
@@ -33,15 +35,9 @@ SMALLEST, LARGEST = 0.95, 1.25  # times its natural size
 
 UNQUOTED = "".join({*string.printable} - {*'%#&"'})  # in an address that stands in an attribute
 
-STYLE = f"""{{font:{SIZE}px {FONT};
-rect,circle{{fill:var(--f,var(--p));stroke:var(--c,var(--l))}}
-path{{fill:none;stroke:var(--c,var(--l));stroke-width:1.5;stroke-linecap:round;stroke-linejoin:round}}
-text{{fill:var(--c,var(--t))}}.m{{text-anchor:middle}}.e{{text-anchor:end;font-variant-numeric:tabular-nums}}
-.s,.e{{font-size:{SMALL}px}}.b{{font-weight:600}}.c{{font-family:{CODE_FONT}}}
-.p{{stroke:none}}.d{{fill:var(--l)}}.f{{fill:none;stroke-dasharray:4 3}}.h{{fill:var(--c)!important;stroke:none!important}}.r{{fill:none;stroke-width:2}}.t{{stroke-width:.9}}
-.on rect,.on path{{stroke-width:2.5}}.on .t{{stroke-width:1.2}}.on .b{{font-weight:700}}
-.off{{rect,circle{{fill:var(--p);stroke:var(--g)}}path{{stroke:var(--g);stroke-width:1}}.d{{fill:var(--g)}}.h{{opacity:0}}.f{{fill:none}}.p{{stroke:none}}.r{{fill:none;stroke:none}}text{{fill:var(--g)}}}}}}
-"""
+FONTS = f"font:{SIZE}px {FONT};.s,.e{{font-size:{SMALL}px}}.c{{font-family:{CODE_FONT}}}"
+CSS = (Path(__file__).parent / "diagram.css").read_text(encoding="utf-8")
+RULES = re.sub(r"\s*([{}:;,])\s*|\n", r"\1", re.sub(r"/\*.*?\*/", "", CSS, flags=re.DOTALL))  # as short as can be
 
 
 class Diagram:
@@ -50,7 +46,7 @@ class Diagram:
     def __init__(self, canvas: Canvas, title: str, words: str, highlight=None):
         self.title, self.parts = title, canvas.names
         lit = _expect_parts(highlight, canvas.names)
-        self.words = f"{title}. {words}" + (f" Highlighted: {', '.join(lit)}." if lit else "")
+        self.words = drawable(f"{title}. {words}" + (f" Highlighted: {', '.join(lit)}." if lit else ""))
         self._still = _svg(canvas, lit, "")  # its words stand in the alt text
         self.svg = _svg(canvas, lit, f"<title>{escape(title, False)}</title><desc>{escape(self.words, False)}</desc>")
 
@@ -85,14 +81,15 @@ def _svg(canvas: Canvas, lit: list[str], said: str) -> str:
     )
     names = "".join(f"--{name}:{_both(pair)};" for name, pair in pairs.items())
     dark = "[data-jp-theme-light=false] .course-diagram,.vscode-dark .course-diagram{color-scheme:dark}"
-    style = dark + ".course-diagram{" + names + "}" + ".course-diagram" + STYLE.replace("\n", "")[:-1] + kinds + "}"
+    style = dark + ".course-diagram{" + names + FONTS + RULES + kinds + "}"
     groups = []
     for names, elements in canvas.groups:
         state = "" if not lit else f' class="{"on" if {*names} & {*lit} else "off"}"'
         part = f' data-part="{" ".join(names)}"' if names else ""
         groups.append(f"<g{part}{state}>{''.join(elements)}</g>")
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="course-diagram" role="img" viewBox="{left:g} {top:g} {wide:g} {high:g}" '
+        '<svg xmlns="http://www.w3.org/2000/svg" class="course-diagram" role="img" '
+        f'viewBox="{left:g} {top:g} {wide:g} {high:g}" '
         f'style="display:block;width:100%;max-width:{shown:.0f}px;height:auto">'
         f"{said}<style>{style}</style>"
         f'<rect class="p" x="{left:g}" y="{top:g}" width="{wide:g}" height="{high:g}" rx="8"/>{"".join(groups)}</svg>'

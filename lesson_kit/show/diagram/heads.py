@@ -45,10 +45,10 @@ def multi_head(n_heads: int = 3, *, highlight=None) -> Diagram:
         out = _strip(canvas, middle, box.top + 14, 1, "", caption="output")
         canvas.arrow((middle, box.top), (middle, out.bottom), kind="o")
     words = (
-        "From bottom to top: x, (batch, length, d_model), is multiplied by W_Q, W_K and W_V; the results keep its shape. "
-        f"Split cuts their features, not their tokens, into {n_heads} heads, (batch, heads, length, d_head). Each head "
-        "attends by itself, with softmax(q kᵀ / √d_head) v, and sees all tokens. Merge puts the heads' results side by "
-        "side, (batch, length, d_model) again, and W_O mixes them into the output."
+        "From bottom to top: x, (batch, length, d_model), is multiplied by W_Q, W_K and W_V; the results keep its "
+        f"shape. Split cuts their features, not their tokens, into {n_heads} heads, (batch, heads, length, d_head). "
+        "Each head attends by itself, with softmax(q kᵀ / √d_head) v, and sees all tokens. Merge puts the heads' "
+        "results side by side, (batch, length, d_model) again, and W_O mixes them into the output."
     )
     return Diagram(canvas, "Multi-head attention: split, attend, merge, W_O", words, highlight)
 

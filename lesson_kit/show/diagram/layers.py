@@ -63,7 +63,7 @@ def draw_layer(
             y += 14
             with canvas.part("norm"):
                 canvas.arrow(*way, (middle, y))
-                norm = canvas.box(middle - NORM_WIDE / 2, y, NORM_WIDE, 22, f"norm{n}", kind="norm")
+                norm = canvas.box(middle - NORM_WIDE / 2, y, NORM_WIDE, 22, f"norm{n}", kind="norm", size=size)
             y = norm.top + 8
             way = [(middle, norm.top), (middle, y)]
         with canvas.part(sublayer.part):
@@ -78,7 +78,9 @@ def draw_layer(
         if wiring == "post-norm":
             with canvas.part("norm"):
                 canvas.arrow((trunk, y), (trunk, y + 13))
-                y = at = canvas.box(trunk - NORM_WIDE / 2, y + 13, NORM_WIDE, 22, f"norm{n}", kind="norm").top
+                y = at = canvas.box(
+                    trunk - NORM_WIDE / 2, y + 13, NORM_WIDE, 22, f"norm{n}", kind="norm", size=size
+                ).top
     return Layer(bottom, at, boxes)
 
 
@@ -152,9 +154,9 @@ def encoder_layer(*wirings: str, highlight=None) -> Diagram:
         else:
             _ends(canvas, trunk, layer, wiring)
     words = (
-        "From bottom to top: the input x, (batch, length, d_model), goes straight up the residual path. On the way two "
-        "sublayers read from it, and what they give is added to it: first multi-head attention, where tokens look at "
-        "each other, then the feed-forward network, which takes each token for itself. The output has the input's "
+        "From bottom to top: the input x, (batch, length, d_model), goes straight up the residual path. On the way "
+        "two sublayers read from it, and what they give is added to it: first multi-head attention, where tokens look "
+        "at each other, then the feed-forward network, which takes each token for itself. The output has the input's "
         f"shape. {_say_wirings(wirings)}"
     )
     return Diagram(canvas, f"One encoder layer, {' and '.join(wirings)}", words, highlight)
@@ -190,8 +192,8 @@ def decoder_layer(wiring: str = "post-norm", *, highlight=None) -> Diagram:
             canvas.arrow((memory.left, y), (box.right, y), kind=letter)
             canvas.text(box.right + 22, y + 7, letter, size=SMALL, kind=letter, bold=True)
     words = (
-        "From bottom to top: the input x goes straight up the residual path. Three sublayers read from it and are added "
-        "to it: masked self-attention, where each token looks at itself and at earlier ones, never ahead; "
+        "From bottom to top: the input x goes straight up the residual path. Three sublayers read from it and are "
+        "added to it: masked self-attention, where each token looks at itself and at earlier ones, never ahead; "
         "cross-attention, whose queries are made of x and whose keys and values are made of the memory, the encoder's "
         "output, which enters from the right; and the feed-forward network, which takes each token for itself. "
         f"{_say_wirings((wiring,))}"

@@ -47,12 +47,12 @@ def transformer(*, n_layers: int = 6, highlight=None) -> Diagram:
     _memory(canvas, columns["encoder"].top, columns["decoder"].boxes["cross-attention"])
     _scores(canvas, columns["decoder"].top)
     words = (
-        "From bottom to top. Left, the encoder: the source's tokens are embedded, positions are added, and "
-        f"{n_layers} layers of self-attention and feed-forward network give the memory. Right, the decoder: the target so "
-        f"far, shifted right, is embedded in the same way; each of {n_layers} layers has masked self-attention, "
-        "cross-attention, whose keys and values come from the memory, and a feed-forward network. Each sublayer is added "
-        "to its residual path and normed. A linear map and softmax make the last vectors into probabilities of the next "
-        "token."
+        f"From bottom to top. Left, the encoder: the source's tokens are embedded, positions are added, and {n_layers} "
+        "layers of self-attention and feed-forward network give the memory. Right, the decoder: the target so far, "
+        f"shifted right, is embedded in the same way; each of {n_layers} layers has masked self-attention, "
+        "cross-attention, whose keys and values come from the memory, and a feed-forward network. Each sublayer is "
+        "added to its residual path and normed. A linear map and softmax make the last vectors into probabilities of "
+        "the next token."
     )
     return Diagram(canvas, "The Transformer", words, highlight)
 
@@ -94,7 +94,7 @@ def _scores(canvas: Canvas, top: float) -> None:
             canvas.arrow((TARGET, below), (TARGET, box.bottom))
             below = box.top
         canvas.arrow((TARGET, below), (TARGET, below + 14))
-        canvas.text(TARGET + 29, below + 21, "probabilities of the next token", size=SMALL, anchor="end")
+        canvas.text(TARGET + 29, below + 23, "probabilities of the next token", size=SMALL, anchor="end")
 
 
 def gpt_and_bert(*, n_layers: int = 12, highlight=None) -> Diagram:
@@ -112,10 +112,10 @@ def gpt_and_bert(*, n_layers: int = 12, highlight=None) -> Diagram:
     _column(canvas, 34, "BERT", n_layers)
     _column(canvas, 224, "GPT", n_layers)
     words = (
-        "From bottom to top. Both embed words and positions (BERT segments too) and have "
-        f"{n_layers} layers of attention and feed-forward network around a residual path. BERT, left: each token looks at "
-        "all; norms stand on the path (post-norm); its head guesses hidden words. GPT, right: each token looks at itself "
-        "and at earlier ones; norms stand on the branches (pre-norm), with a final norm after the stack; its head guesses "
+        f"From bottom to top. Both embed words and positions (BERT segments too) and have {n_layers} layers of "
+        "attention and feed-forward network around a residual path. BERT, left: each token looks at all; norms stand "
+        "on the path (post-norm); its head guesses hidden words. GPT, right: each token looks at itself and at "
+        "earlier ones; norms stand on the branches (pre-norm), with a final norm after the stack; its head guesses "
         "the next word at each position."
     )
     return Diagram(canvas, "BERT and GPT", words, highlight)
@@ -171,5 +171,7 @@ def _mask(canvas: Canvas, left: float, bottom: float, model: str, both_ways: boo
             canvas.lines(hatches, thin=True)
         right = left + 4 * cell + 8
         canvas.text(right, bottom + 38, model, bold=True, anchor="start")
-        for n, line in enumerate(("each token looks", "at all") if both_ways else ("each token looks", "back, never ahead")):
+        for n, line in enumerate(
+            ("each token looks", "at all") if both_ways else ("each token looks", "back, never ahead")
+        ):
             canvas.text(right, bottom + 22 - 14 * n, line, size=SMALL, anchor="start")

@@ -19,7 +19,7 @@ def stack(tokens=SKY, *, n_layers: int = 6, highlight=None) -> Diagram:
     the rest is faded. Parts: tokens, attention, feed-forward, layers, hidden-states.
 
     Raises:
-        TypeError, ValueError: ``tokens`` is no list of strings, ``n_layers`` is no int of at least 1, or a part is unknown.
+        TypeError, ValueError: ``tokens`` is no list of strings, ``n_layers`` no int of at least 1, or a part unknown.
     """
     tokens, canvas = expect_tokens(tokens), Canvas(*STACK_PARTS)
     expect_positive_int(n_layers=n_layers)
@@ -45,10 +45,10 @@ def stack(tokens=SKY, *, n_layers: int = 6, highlight=None) -> Diagram:
         with canvas.part("layers"):
             lanes.beside(bottom + 28, f"× {n_layers} layers,", "each with its", "own weights", bold=True)
     words = (
-        f"From bottom to top: {len(tokens)} tokens become vectors, hidden_states[0], each in a lane of its own. In layer 0 "
-        "attention joins the lanes, so that each token looks at all; then the feed-forward network takes each token for "
-        f"itself. The result, hidden_states[1], has the same shape and goes into the next layer. There are {n_layers} "
-        f"layers, each with its own weights; the last gives hidden_states[{n_layers}]."
+        f"From bottom to top: {len(tokens)} tokens become vectors, hidden_states[0], each in a lane of its own. In "
+        "layer 0 attention joins the lanes, so that each token looks at all; then the feed-forward network takes each "
+        "token for itself. The result, hidden_states[1], has the same shape and goes into the next layer. There are "
+        f"{n_layers} layers, each with its own weights; the last gives hidden_states[{n_layers}]."
     )
     return Diagram(canvas, f"A stack of {n_layers} encoder layers", words, highlight)
 
@@ -93,7 +93,7 @@ def bert(tokens=MASKED, *, n_layers: int = 12, highlight=None) -> Diagram:
     embeddings, norm, encoder, pooler, masked-word-head. Source: Devlin et al. 2019, section 3 and figure 2.
 
     Raises:
-        TypeError, ValueError: ``tokens`` is no list of strings, ``n_layers`` is no int of at least 1, or a part is unknown.
+        TypeError, ValueError: ``tokens`` is no list of strings, ``n_layers`` no int of at least 1, or a part unknown.
     """
     tokens, canvas = expect_tokens(tokens), Canvas(*BERT_PARTS)
     expect_positive_int(n_layers=n_layers)
@@ -118,10 +118,11 @@ def bert(tokens=MASKED, *, n_layers: int = 12, highlight=None) -> Diagram:
     masked = next((i for i in lanes.shown if i is not None and tokens[i] == "[MASK]"), None)
     _heads(canvas, lanes, lanes.middles.get(masked) if masked is not None else None, top)
     words = (
-        "From bottom to top: each token takes a row from each of three tables, word, position and segment; the three are "
-        f"added and go through a LayerNorm. Then an encoder of {n_layers} post-norm layers, in which all tokens see all. "
-        "On top, what a task needs: the pooler, tanh of a linear map, reads the first token's vector; the masked-word head "
-        "(dense, gelu, LayerNorm, then the word table again) gives a score for each word of the vocabulary."
+        "From bottom to top: each token takes a row from each of three tables, word, position and segment; the three "
+        f"are added and go through a LayerNorm. Then an encoder of {n_layers} post-norm layers, in which all tokens "
+        "see all. On top, what a task needs: the pooler, tanh of a linear map, reads the first token's vector; the "
+        "masked-word head (dense, gelu, LayerNorm, then the word table again) gives a score for each word of the "
+        "vocabulary."
     )
     return Diagram(canvas, "BERT, its embeddings and its heads", words, highlight)
 

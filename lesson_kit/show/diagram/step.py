@@ -19,7 +19,7 @@ ROW, HEAD, EDGE, GAP = 19, 22, 6, 26  # heights: of a row, of a title; around a 
 CARD, BETWEEN = 112, 12  # width of each of Q, K and V, and what is left between them
 MOST_ROWS, MOST_COLUMNS = 4, 3  # more are shown as the first and the last, with dots between
 DOTS = 16  # the width of such a column
-NAME = 46  # the width of a row's name
+NAME = 50  # the width of a row's name
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,9 @@ class Table:
 
     def cell(self, row: int, column: int) -> str:
         value = self.values[row, column].item()
-        return f"{value:.0e}" if abs(value) >= 1000 else number(value, self.digits)
+        if abs(value) >= 1000:
+            return f"{value:.0e}"
+        return number(value, min(self.digits, 1) if abs(value) >= 100 else self.digits)
 
     @property
     def cell_width(self) -> float:
@@ -57,7 +59,8 @@ def attention_step(
     these four, query, key: (length, d_head) and value: (length, d_value). Tensors or lists, all finite. Of more than
     four rows or three columns the first and the last are shown.
     tokens: a word for each row. row: the token whose row is outlined all the way up. digits: decimals.
-    highlight: a part or a list of them; the rest is faded. Parts: x, query, key, value, scores, scaled, weights, output.
+    highlight: a part or a list of them; the rest is faded. Parts: x, query, key, value, scores, scaled, weights,
+    output.
 
     Raises:
         TypeError, ValueError: an argument is missing or is no matrix of finite numbers, shapes do not fit, ``tokens``
@@ -66,7 +69,7 @@ def attention_step(
     given = {"x": x, "w_q": w_q, "w_k": w_k, "w_v": w_v, "query": query, "key": key, "value": value}
     x, query, key, value = _project({name: _matrix(name, given[name]) for name in given if given[name] is not None})
     length, d_head = query.shape
-    tokens = [f"token {i}" for i in range(length)] if tokens is None else expect_tokens(tokens)
+    tokens = [f"row {i}" for i in range(length)] if tokens is None else expect_tokens(tokens)
     if len(tokens) != length:
         raise ValueError(f"tokens has {len(tokens)} names; expected {length}, one for each row")
     if row is not None:
@@ -110,7 +113,9 @@ def _project(given: dict[str, Tensor]) -> tuple[Tensor | None, Tensor, Tensor, T
     first, *others = (given[name] for name in names)
     for name, matrix in zip(names[1:], others, strict=True):
         if names is from_x and len(matrix) != first.shape[1]:
-            raise ValueError(f"{name} has shape {tuple(matrix.shape)}; expected {first.shape[1]} rows, one for each column of x")
+            raise ValueError(
+                f"{name} has shape {tuple(matrix.shape)}; expected {first.shape[1]} rows, one for each column of x"
+            )
         if names is made and len(matrix) != len(first):
             raise ValueError(f"{name} has shape {tuple(matrix.shape)}; expected {len(first)} rows, as many as query")
     x, query, key, value = (first, *(first @ w for w in others)) if names is from_x else (None, first, *others)
@@ -146,9 +151,9 @@ def _say(tables: dict[str, Table], tokens: list[str], row: int | None, d_head: i
     shape = {name: " by ".join(map(str, table.values.shape)) for name, table in tables.items()}
     start = f"x ({shape['x']}) times three matrices gives" if "x" in tables else "Given are"
     words = (
-        f"From bottom to top: {start} a query, a key and a value for each token ({shape['query']} each). Each query times "
-        f"each key gives the scores ({shape['scores']}), divided by the root of d_head = {d_head}; softmax makes each row "
-        f"into weights that sum to 1, and the weights mix the values into the output ({shape['output']})."
+        f"From bottom to top: {start} a query, a key and a value for each token ({shape['query']} each). Each query "
+        f"times each key gives the scores ({shape['scores']}), divided by the root of d_head = {d_head}; softmax makes "
+        f"each row into weights that sum to 1, and the weights mix the values into the output ({shape['output']})."
     )
     chosen = 0 if row is None else row
     best = int(tables["weights"].values[chosen].argmax())
@@ -223,7 +228,7 @@ class _Drawing:
         with canvas.part(part):
             card = canvas.box(middle - wide / 2, bottom, wide, high, kind=kind)
             y = card.top - HEAD / 2
-            shown = canvas.text(card.left + EDGE + 2, y, title, anchor="start", bold=True, kind=kind)
+            shown = canvas.text(card.left + EDGE + 2, y, title, anchor="start", bold=True)
             canvas.text(shown.right + 8, y, shape, size=SMALL, anchor="start", code=True)
             left = card.left + (card.width + names - table.columns_width) / 2
             y = card.top - HEAD
