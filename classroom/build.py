@@ -5,6 +5,8 @@ import hashlib
 import json
 import os
 import shutil
+import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from importlib import import_module
@@ -13,7 +15,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from classroom._files import ClassroomError, counted
+from classroom._files import CHECKOUT, ClassroomError, counted
 from classroom.versions.assignment import CONFIGURATION, assignment_version
 from classroom.versions.lesson import Lesson, find_lessons, read_lesson
 from classroom.versions.student import student_version
@@ -37,6 +39,9 @@ def add_to(subparsers: argparse._SubParsersAction) -> None:
         "--links",
         action="store_true",
         help="keep the links to Binder and Colab in the students' version; they open the one with solutions",
+    )
+    parser.add_argument(
+        "--solutions", action=argparse.BooleanOptionalAction, default=True, help="do the pages hold the solutions?"
     )
     parser.add_argument(
         "--run-all",
@@ -84,7 +89,25 @@ def _maker(part: str, arguments: argparse.Namespace) -> Callable[[Sequence[Lesso
         )
     if part == "assignment":
         return lambda lessons, folder: write_assignments(lessons, folder, arguments.hints)
+    if part == "pages":
+        return lambda lessons, folder: write_pages(lessons, folder, arguments.solutions)
     return lambda lessons, folder: _other(part, lessons, folder)
+
+
+def write_pages(lessons: Sequence[Lesson], folder: Path, solutions: bool = True) -> str:
+    """The course's web site, of these lessons: ``python -m tools.site``, the command that publishes it.
+
+    Raises:
+        ClassroomError: it can't be made; the message is the command's own.
+    """
+    command = [sys.executable, "-m", "tools.site", "--output", folder.absolute()]
+    command += ["--notebooks", lessons[0].path.parent.absolute(), "--lessons", *(lesson.name for lesson in lessons)]
+    command += [] if solutions else ["--without-solutions"]
+    done = subprocess.run([str(word) for word in command], cwd=CHECKOUT, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise ClassroomError(done.stderr.strip())
+    (folder / MARKER).unlink()  # the whole build has its own
+    return counted(len(lessons), "lesson")
 
 
 def _other(part: str, lessons: Sequence[Lesson], folder: Path) -> str:

@@ -10,14 +10,28 @@ from pathlib import Path
 from lesson_kit import ready, working_copies
 
 
+USAGE = """\
+What shall it do? Type one of these:
+
+    {python} -m lesson_kit start              opens your own copies of the lessons in JupyterLab
+    {python} -m lesson_kit start --fresh 03   puts a fresh lesson 03 beside yours
+    {python} -m lesson_kit start --help       says what else there is
+"""
+
+
 def main(arguments: list[str] | None = None) -> int:
-    """The command: 0, or 1 with one sentence on stderr if what was asked for can't be done."""
+    """The command: 0, or 1 with one sentence on stderr if what was asked for can't be done, 2 if nothing known was."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments[:1] not in (["start"], ["-h"], ["--help"]):
+        print(USAGE.format(python=ready.this_python()), end="", file=sys.stderr)
+        return 2
     parser = argparse.ArgumentParser(prog="python -m lesson_kit", description="The lessons, to work in.")
     start = parser.add_subparsers(dest="command", required=True).add_parser(
         "start", help="make your own copies of the lessons, where there are none yet, and open them in JupyterLab"
     )
     start.add_argument("--folder", default=working_copies.FOLDER, metavar="NAME", help="where (default: %(default)s)")
-    start.add_argument("--fresh", metavar="NN", help="only write lesson NN as it is now beside your copy of it")
+    fresh = "only write lesson NN as it is now beside your copy of it"
+    start.add_argument("--fresh", nargs="?", const="", metavar="NN", help=fresh)
     start.add_argument("--no-browser", action="store_true", help="print the address; don't open it")
     start.add_argument("--no-server", action="store_true", help="only make the copies and JupyterLab's settings")
     start.epilog = "Further options are handed to JupyterLab, such as --port=9000."
@@ -27,8 +41,8 @@ def main(arguments: list[str] | None = None) -> int:
             name = working_copies.original(lesson).stem
             raise ValueError(f"{name} is among your copies: type this without {lesson}, and open it from the side bar.")
         with _expect_writable():
-            if asked.fresh:
-                print(f"Lesson {asked.fresh}, as it is now: {working_copies.make_fresh(asked.fresh, asked.folder)}")
+            if asked.fresh is not None:
+                print(_fresh(asked.fresh, asked.folder))
                 return 0
             folder = _copies(asked.folder)
         from lesson_kit import lab
@@ -53,6 +67,13 @@ def _expect_writable() -> Iterator[None]:
         yield
     except OSError as error:
         raise ValueError(f"Nothing can be written there ({error.strerror}: {error.filename}).") from error
+
+
+def _fresh(lesson: str, folder: str) -> str:
+    copy = working_copies.make_fresh(lesson, folder)
+    if copy.new:
+        return f"Lesson {lesson}, as it is now: {copy.path}"
+    return f"Lesson {lesson} lies there already as it is now, not yet run or changed: {copy.path}"
 
 
 def _copies(folder: str) -> Path:

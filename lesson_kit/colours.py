@@ -18,6 +18,7 @@ VALUE = ("#007d53", "#3ecf8e")
 OUTPUT = ("#7d1f7a", "#f29bc9")
 WEIGHT = ("#4a5560", "#e2e2da")  # no hue: a weight belongs to a query and a key at once
 
+<<<<<<< HEAD
 # --- the blocks of a model: diagrams; as edges and words on GROUND, as fills in the light of ``tint`` ---
 ATTENTION = ("#8f5300", "#e8b04b")
 FEED_FORWARD = ("#006d80", "#5cc4d6")
@@ -25,6 +26,8 @@ NORM = ("#5f6368", "#b0b4ba")
 EMBEDDING = ("#a3316d", "#f08db8")
 HEAD = ("#5a48b0", "#b3a6ff")
 
+=======
+>>>>>>> main
 # --- verdicts: checks; on the page itself, light or dark ---
 PASSED, NOT_ATTEMPTED, NOT_YET_RIGHT = "#2a8f5c", "#808080", "#c8581c"
 
@@ -41,6 +44,11 @@ CODE = {
     "number": ("#0550ae", "#8ab8ff"),
     "name": ("#00606b", "#7cd3e8"),
 }
+
+# --- the web site: tools ---
+SOFT = ("#f7f5f0", "#191a1c")  # behind what stands beside the text
+TINT = ("#fdf1e3", "#2b2219")  # behind a question that waits for a prediction
+HAIRLINE = ("#dedad2", "#38393c")  # decoration: nothing is lost without these lines
 
 # --- the report on a class: classroom; words on GROUND, bars with the ink of the number in them ---
 GOOD, BAD, QUIET = ("#00563f", "#6fd3ac"), ("#9c2b00", "#ffab7d"), ("#565656", "#b4b4b4")

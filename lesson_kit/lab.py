@@ -5,21 +5,27 @@ learner has set in JupyterLab goes before them) and the layout of the page, in a
 """
 
 import json
+import os
 import sys
+import webbrowser
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from queue import Empty
 
 sys.modules.setdefault("rfc3987_syntax", None)  # takes a second to load, and checks addresses that nobody gives here
 
-from jupyter_server.serverapp import ServerApp  # noqa: E402 (after the line above)
+from jupyter_server.serverapp import ServerApp, list_running_servers  # noqa: E402 (after the line above)
 from jupyterlab.labapp import LabApp  # noqa: E402
 from jupyterlab_server.workspaces_handler import WorkspacesManager  # noqa: E402
 
 SETTINGS = ".jupyterlab"  # in the folder of the copies
+PROCESS = "process"  # in there: the number of the process that serves the folder, or did
+PATIENCE = 5  # seconds; a running server answers within a few hundredths of one
 FIRST = "00_start_here.ipynb"
 OVERRIDES = {
     "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
     "@jupyterlab/filebrowser-extension:browser": {"showLastModifiedColumn": False},  # the names need its room
+    "@jupyterlab/notebook-extension:tracker": {"showEditorForReadOnlyMarkdown": False},  # a fold keeps its solution
 }
 PAGE = {  # what no lesson uses, and a page without it opens sooner
     "buildAvailable": False,
@@ -73,18 +79,20 @@ def prepare(folder: Path) -> None:
 def serve(folder: Path, browser: bool = True, options: tuple[str, ...] = ()) -> None:
     """Runs JupyterLab on ``folder``, copies at the top of a checkout, until Ctrl+C; ``options`` are JupyterLab's own.
 
-    ``prepare(folder)`` goes before.
+    ``prepare(folder)`` goes before. If such a server runs already, its page is opened, and this returns at once.
     The first time lesson 00 is open; later the page is as it was left.
     """
+    if address := running(folder):
+        _open_running(address, browser, options)
+        return
     ours = folder / SETTINGS
-    left_open = _left_open(ours)
-    lesson = left_open or f"{folder.name}/{FIRST}"
+    page, lesson = _page(folder)
     server = _Lessons.initialize_server(
         [
             f"--ServerApp.root_dir={folder.parent}",
             f"--ServerApp.open_browser={browser}",
             "--ServerApp.answer_yes=True",
-            f"--LabApp.default_url=/lab{'' if left_open else f'/tree/{lesson}'}",
+            f"--LabApp.default_url=/{page}",
             f"--LabApp.app_settings_dir={ours / 'settings'}",
             f"--LabApp.workspaces_dir={ours / 'workspaces'}",
             "--LabApp.custom_css=True",
@@ -95,10 +103,54 @@ def serve(folder: Path, browser: bool = True, options: tuple[str, ...] = ()) -> 
         ],
         tornado_settings={"static_custom_path": [str(ours / "settings")]},
     )
+    (ours / PROCESS).write_text(str(os.getpid()), encoding="utf-8")
     server.io_loop.add_callback(_warm_up, server, lesson)
     print("JupyterLab opens in your browser, or at the address below.")
     print("Ctrl+C here ends it; what you saved (Ctrl+S) is kept.")
     server.start()
+
+
+def running(folder: Path) -> str | None:
+    """The address of the page if ``serve`` runs on this folder already, in another process; else None.
+
+    Among Jupyter's running servers ours is known by its process and its root: one that was started in another way
+    has not our settings. One that gives no answer, because it was halted with Ctrl+Z, say, doesn't count.
+    """
+    try:
+        ours = int((folder / SETTINGS / PROCESS).read_text(encoding="utf-8"))
+    except (OSError, ValueError):  # there never was one
+        return None
+    for server in list_running_servers():
+        if server["pid"] == ours and Path(server["root_dir"]) == folder.parent and _answers(server):
+            token = f"?token={server['token']}" if server["token"] else ""
+            return f"{server['url']}{_page(folder)[0]}{token}"
+    return None
+
+
+def _answers(server: dict) -> bool:
+    connection = HTTPConnection(server["hostname"], server["port"], timeout=PATIENCE)
+    try:
+        connection.request("GET", f"{server['base_url']}api")
+        return connection.getresponse().status == 200
+    except (OSError, HTTPException):
+        return False
+    finally:
+        connection.close()
+
+
+def _open_running(address: str, browser: bool, options: tuple[str, ...]) -> None:
+    print(f"JupyterLab is running already, with these lessons:\n    {address}")
+    if options:
+        print(f"Nothing became of {' '.join(options)}: end that JupyterLab first (Ctrl+C in its terminal).")
+    if browser:
+        webbrowser.open(address)
+
+
+def _page(folder: Path) -> tuple[str, str]:
+    """The page to open, as a path at the server; and the notebook on it, as a path in the checkout."""
+    left_open = _left_open(folder / SETTINGS)
+    lesson = left_open or f"{folder.name}/{FIRST}"
+    return "lab" if left_open else f"lab/tree/{lesson}", lesson
 
 
 def _left_open(ours: Path) -> str | None:

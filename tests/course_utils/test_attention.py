@@ -242,7 +242,7 @@ BAD_QUERY_KEY_VALUE = [
     ((Q, Q[..., :1], Q), ValueError, "key has 1 features per row, query has 4"),
     ((Q, Q, Q[:, :1]), ValueError, "value has 1 rows, key has 3"),
     ((Q, Q[:1], Q[:1]), ValueError, r"batch axes \(2,\), \(1,\) and \(1,\)"),
-    ((Q[0, 0], Q, Q), ValueError, r"query has shape \(4,\)"),
+    ((Q[0, 0], Q, Q), ValueError, r"query has shape \(4,\); expected \(..., length, features\)$"),
     ((Q, Q[0, 0], Q), ValueError, r"^key has shape \(4,\)"),
     ((Q, Q, Q[0, 0]), ValueError, r"^value has shape \(4,\)"),
     ((Q, Q, Q.double()), TypeError, "^value has dtype torch.float64, but query has torch.float32"),
@@ -279,6 +279,9 @@ def test_bad_multi_head_sizes_and_inputs():
         MultiHeadAttention(8, 0)
     with pytest.raises(TypeError, match="d_model must be an int, got float"):
         MultiHeadAttention(8.0, 2)
+    for rate in (1, 1.5, -0.1):
+        with pytest.raises(ValueError, match=f"^weight_dropout must .*got {rate}"):
+            MultiHeadAttention(8, 2, weight_dropout=rate)
     attention = MultiHeadAttention(4, 2)
     with pytest.raises(ValueError, match=r"query has shape \(3, 4\); expected \(batch, length, d_model=4\)"):
         attention(Q[0], Q, Q)
@@ -286,6 +289,8 @@ def test_bad_multi_head_sizes_and_inputs():
         attention(Q, Q[..., :2], Q)
     with pytest.raises(ValueError, match=r"^value has shape \(2, 3, 2\)"):
         attention(Q, Q, Q[..., :2])
+    with pytest.raises(ValueError, match=r"^value has shape \(2, 2, 4\); expected one row for each of the 3 keys$"):
+        attention(Q, Q, Q[:, :2])
     for query_key_value, name in (((Q, [1.0], Q), "key"), ((Q, Q, [1.0]), "value")):
         with pytest.raises(TypeError, match=f"^{name} must be a torch.Tensor, got list"):
             attention(*query_key_value)

@@ -31,6 +31,7 @@ def test_with_a_cache_the_tokens_may_come_in_parts(dtype, parts, masked, norm_fi
         so_far = None if target_mask is None else target_mask[:, :end]
         out = cached_decode(decoder, cache, x[:, start:end], memory, target_mask=so_far, **masks)
         assert cache.length == end
+        assert need_weights or out.self_attention_weights is out.cross_attention_weights is None
         for a, b in zip(out.hidden_states, expected.hidden_states, strict=True):
             assert_close(a, b[:, start:end], atol=ACCURACY[dtype], rtol=0)
         if need_weights:
@@ -67,6 +68,8 @@ def test_reordered_rows_go_on_from_the_row_they_were(seen):
     cache.reorder(rows)  # still empty: nothing to reorder
     cached_decode(decoder, cache, x[:, :seen], memory)
     cache.reorder(rows)
+    with pytest.raises(ValueError, match="another memory"):
+        cached_decode(decoder, cache, x[:, seen : seen + 1], memory)
     decoder.layers[0].cross_attention.w_k.register_forward_hook(lambda *_: pytest.fail("projects the memory again"))
     out = cached_decode(decoder, cache, x[rows, seen : seen + 1], memory[rows]).last_hidden_state
     assert_close(out, expected, atol=1e-12, rtol=0)
@@ -79,7 +82,9 @@ def test_it_takes_the_wiring_that_the_layers_have():
     for layer in decoder.layers:
         layer.add_and_norm = lambda x, sublayer, norm: norm(sublayer(x))
     expected = decoder(x, memory).last_hidden_state
-    assert_close(cached_decode(decoder, KeyValueCache(2, 5), x, memory).last_hidden_state, expected)
+    out = cached_decode(decoder, KeyValueCache(2, 5), x, memory)
+    assert_close(out.last_hidden_state, expected)
+    assert out.self_attention_weights is None  # unless asked for
 
 
 @torch.no_grad()
@@ -149,6 +154,11 @@ ONE_LAYER, X = Decoder(n_layers=1, **SMALL), torch.ones(2, 5, 8)
             lambda: cached(other=WIDER, change=lambda x: x.repeat(1, 1, 2)),
             ValueError,
             r"cache was filled .*\(2, 4, 8\) and \(2, 4, 16\)",
+        ),
+        (
+            lambda: cached_decode(OTHER_HEADS, KeyValueCache(2, 3), X.double(), X),
+            TypeError,
+            "memory has dtype torch.float32, but x has torch.float64; expected the same",
         ),
         (lambda: cached(change=torch.Tensor.float), TypeError, "w_q has dtype torch.float64, but x has torch.float32"),
         (not_causal, ValueError, "^cache needs causal=True: without it, earlier tokens change when a later one comes$"),

@@ -57,8 +57,16 @@ def test_masking_says_what_it_wants():
         mask_tokens(torch.ones(2, 3).long(), torch.ones(2, 3).long(), mask_id=4, vocab_size=50)
     with pytest.raises(ValueError, match=r"special has shape \(3,\); expected that of ids, \(2, 3\)"):
         mask_tokens(torch.ones(2, 3).long(), torch.ones(3).bool(), mask_id=4, vocab_size=50)
-    with pytest.raises(ValueError, match=r"share must lie in \(0, 1\], got 15"):
-        mask_tokens(torch.ones(2, 3).long(), torch.ones(2, 3).bool(), mask_id=4, vocab_size=50, share=15)
+    for share in (0, 1.5, 15):
+        with pytest.raises(ValueError, match=rf"^share must lie in \(0, 1\], got {share}$"):
+            mask_tokens(torch.ones(2, 3).long(), torch.ones(2, 3).bool(), mask_id=4, vocab_size=50, share=share)
+
+
+def test_all_may_be_asked_any_word_may_stand_in_and_the_dtype_stays():
+    ids = torch.full((300, 100), 5, dtype=torch.int32)
+    inputs, labels = mask_tokens(ids, ids < 0, mask_id=4, vocab_size=8, share=1)
+    assert torch.equal(labels, ids) and inputs.dtype == torch.int32
+    assert inputs.unique().tolist() == [*range(8)]  # the vocabulary's first word and its last too
 
 
 # The model
@@ -119,12 +127,34 @@ def test_a_copy_has_the_dtype_the_mode_and_the_rates_of_the_original():
 def test_the_loss_is_huggingfaces():
     model = random_masked_lm()
     ids = torch.randint(0, 40, (3, 10))
-    labels = torch.where(torch.rand(3, 10) < 0.3, ids, NOT_ASKED)
-    labels[0, 0] = ids[0, 0]
-    loss, accuracy = model.loss(ids, torch.ones_like(ids), labels)
-    assert_close(loss, to_huggingface(model)(ids, labels=labels).loss, atol=1e-5, rtol=0)
-    guessed = model(ids).argmax(-1)[labels != NOT_ASKED]
-    assert accuracy == (guessed == labels[labels != NOT_ASKED]).float().mean()
+    mask = (torch.arange(10) < torch.tensor([10, 4, 7])[:, None]).long()
+    labels = torch.full_like(ids, NOT_ASKED)
+    guess = model(ids, mask).argmax(-1)
+    labels[0, :3], labels[1, 2] = guess[0, :3], guess[1, 2]  # four of the five asked words are guessed right,
+    labels[2, 1] = (guess[2, 1] + 1) % 40  # and one is not
+    loss, accuracy = model.loss(ids, mask, labels)
+    assert_close(loss, to_huggingface(model)(ids, attention_mask=mask, labels=labels).loss, atol=1e-5, rtol=0)
+    assert accuracy.item() == pytest.approx(0.8)
+    assert not torch.isclose(loss, model.loss(ids, None, labels)[0])  # the padding would be seen
+
+
+def test_the_loss_of_one_word_is_its_own():
+    model, ids = random_masked_lm(), torch.randint(0, 40, (1, 4))
+    labels = torch.tensor([[NOT_ASKED, 7, NOT_ASKED, NOT_ASKED]])
+    assert_close(model.loss(ids, None, labels)[0], -model(ids)[0, 1].log_softmax(-1)[7], atol=1e-6, rtol=0)
+
+
+@pytest.mark.parametrize("model", [torch.nn.Linear(2, 2), "bert"])
+def test_a_copy_of_something_else(model):
+    with pytest.raises(TypeError, match=f"hf_model must be a transformers BertForMaskedLM, got {type(model).__name__}"):
+        MaskedLanguageModel.from_huggingface(model)
+
+
+def test_a_head_alone_is_no_masked_language_model():
+    hf_model = to_huggingface(random_masked_lm())
+    hf_model.cls = None
+    with pytest.raises(TypeError, match="hf_model must be a transformers BertForMaskedLM"):
+        MaskedLanguageModel.from_huggingface(hf_model)
 
 
 def test_the_loss_of_nothing_is_0_and_changes_nothing():

@@ -209,7 +209,7 @@ ENCODER = Encoder(n_layers=1, **SMALL)
         (
             lambda: encode_packed(ENCODER, X, [3, 3]),
             ValueError,
-            r"x has shape \(2, 3, 8\); expected one packed row, \(1, tok",
+            r"x has shape \(2, 3, 8\); expected one packed row, \(1, tokens, 8\)",
         ),
         (lambda: encode_packed(ENCODER, ROW[..., :4], [5]), ValueError, "x has shape .* d_model=8"),
         (

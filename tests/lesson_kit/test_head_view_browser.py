@@ -5,7 +5,7 @@ from importlib.util import find_spec
 import nbformat
 import pytest
 import torch
-from browsing import cut_off
+from browsing import cut_off, wait_for_kernel
 
 from lesson_kit import show
 
@@ -119,15 +119,6 @@ show.neuron_view(bert, tokenizer, " ".join(words), layer=1, head=2)
 N_WORDS, THEY = 10, 7  # tokens, and where "they" stands
 
 
-def appears(page, element, seconds=30):
-    """Is it there within this time?"""
-    for _ in range(2 * seconds):
-        if element.is_visible():
-            return True
-        page.wait_for_timeout(500)
-    return False
-
-
 def run_all(page, address, where, path):
     """Opens a notebook that never ran, runs all its cells and saves it; returns what was asked of the network."""
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in CELLS])
@@ -135,19 +126,10 @@ def run_all(page, address, where, path):
     nbformat.write(notebook, path)
     wrong = cut_off(page)
     page.goto(f"{address}/{where}/{path.name}")
-    prompt = page.locator(".jp-InputPrompt").first
-    prompt.wait_for(timeout=40_000)
-    view = page.locator("iframe[title*='neuron view']")
-    # JupyterLab says idle, and drops what it is told to run or asks back, before the kernel is there: then once more.
-    for _ in range(15):
-        if page.locator("dialog").count():
-            page.keyboard.press("Escape")
-        page.get_by_role("menuitem", name="Run", exact=True).click(timeout=5_000)
-        page.get_by_role("menuitem", name="Run All Cells", exact=True).click(timeout=5_000)
-        page.wait_for_timeout(2000)
-        if not prompt.text_content().startswith("[ ]") and appears(page, view):
-            break
-    view.wait_for(timeout=1_000)
+    wait_for_kernel(page)
+    page.get_by_role("menuitem", name="Run", exact=True).click()
+    page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+    page.locator("iframe[title*='neuron view']").wait_for(timeout=180_000)
     page.keyboard.press("Control+s")
     return [message for message in wrong if message.startswith("asked")]
 

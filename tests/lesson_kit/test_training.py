@@ -3,10 +3,12 @@ from pathlib import Path
 
 import pytest
 import torch
+import torch.nn.functional as F
 from safetensors.torch import load_file
 from torch.testing import assert_close
 from transformers import AutoTokenizer, BertForMaskedLM
 
+from course_utils.masked_lm import NOT_ASKED
 from lesson_kit import examples, load_bert, measures
 from lesson_kit.languages.english import generate
 from lesson_kit.languages.english.tokenizer import WordTokenizer, train_vocabulary
@@ -86,6 +88,37 @@ def test_dropout_resumes_too(tmp_path, vocabulary):
     assert all(torch.equal(weight, weights(parts)[name]) for name, weight in weights(whole).items())
 
 
+def test_three_steps_by_hand(tmp_path, vocabulary):
+    """Padding hidden, loss, clipped gradients, AdamW with its decay, rate, and new dropout at each step, once more."""
+    settings = training.BertSettings(
+        **TINY | {"steps": 3, "batch_size": 16, "learning_rate": 0.05, "weight_decay": 0.5, "dropout": 0.3}
+    )
+    tokenizer = WordTokenizer(vocabulary)
+    model = training.new_model(settings, len(vocabulary)).train()
+    optimizer = torch.optim.AdamW(model.parameters(), betas=(0.9, 0.98), weight_decay=0.5)
+    norms, padding = [], 0
+    for step, (inputs, labels) in enumerate(training.batches(settings, tokenizer)):
+        torch.manual_seed(settings.seed * 1_000_003 + step)
+        optimizer.param_groups[0]["lr"] = settings.learning_rate_at(step)
+        asked, real = labels != NOT_ASKED, inputs != tokenizer.pad
+        padding += (~real).sum().item()
+        loss = F.cross_entropy(model(inputs, real)[asked], labels[asked])
+        optimizer.zero_grad()
+        loss.backward()
+        norms.append(torch.cat([weight.grad.flatten() for weight in model.parameters()]).norm())
+        for weight in model.parameters():
+            weight.grad /= max(1.0, norms[-1].item())
+        optimizer.step()
+    assert max(norms) > 1 and padding, "else nothing is clipped, or nothing hidden"
+    trained = training.train(settings, tmp_path, vocabulary, progress=False)
+    assert not trained.training, "it is given back ready for use"
+    for name, weight in model.state_dict().items():
+        if not name.endswith("w_k.bias"):  # softmax forgets it: its gradient is rounding, which Adam makes large
+            assert_close(
+                trained.state_dict()[name], weight, atol=1e-5, rtol=1e-4, msg=lambda said, name=name: name + said
+            )
+
+
 def test_checkpoints_come_in_time_and_are_never_half_written(tmp_path, vocabulary, monkeypatch):
     saved = []
     monkeypatch.setattr(checkpoint.os, "replace", lambda old, new: saved.append((old, new)) or Path(old).rename(new))
@@ -137,6 +170,20 @@ def test_what_comes_out(trained):
     assert all(
         v.shape == (2 * training.PROBE_SENTENCES, TINY["n_layers"] + 1, TINY["d_model"]) for v in vectors.values()
     )
+
+
+def test_the_vectors_of_bank_are_those_of_bank_before_the_step(trained, vocabulary):
+    saved = load_file(trained / "bank_vectors.safetensors")
+    assert list(saved) == [f"step_{step:05d}" for step in training.probe_steps(TINY["steps"])]
+    tokenizer = WordTokenizer(vocabulary)
+    ids = tokenizer(training.probe_sentences())
+    at_bank = ids == tokenizer.vocabulary.index("bank")
+    assert (at_bank.sum(1) == 1).all()
+    model = training.new_model(training.BertSettings(**TINY), len(vocabulary)).eval()
+    with torch.no_grad():
+        states = model.bert(ids, attention_mask=ids != tokenizer.pad).hidden_states
+    by_hand = torch.stack([state[at_bank] for state in states], dim=1).half()
+    assert_close(saved["step_00000"], by_hand, atol=1e-3, rtol=1e-3)
 
 
 def test_the_probe_sentences_are_held_out_and_in_both_senses():

@@ -1,5 +1,6 @@
 """What all trainings share, tried on a model of a few numbers: checkpoints, interrupts, folders one can't write to."""
 
+import itertools
 import json
 import signal
 from dataclasses import dataclass
@@ -66,6 +67,24 @@ def test_a_resumed_run_ends_with_the_same_weights(tmp_path, stop_at):
     assert torch.equal(one.weight, other.weight) and torch.equal(one.bias, other.bias)
     for column in ("step", "loss", "accuracy", "learning_rate"):
         assert [row[column] for row in parts.log] == [row[column] for row in whole.log]
+
+
+def test_dropout_is_drawn_anew_at_each_step_and_alike_after_a_resume(tmp_path):
+    whole, parts = [], []
+    train(tmp_path / "whole", in_step=lambda step: whole.append(torch.rand(1).item()))
+    for stop_at in (2, None):
+        train(tmp_path / "parts", in_step=lambda step: parts.append(torch.rand(1).item()), stop_at=stop_at)
+    assert whole == parts and len(set(whole)) == 6
+
+
+def test_the_seconds_go_on_after_a_resume(tmp_path, monkeypatch):
+    clock = itertools.count(step=10)
+    monkeypatch.setattr(loop.time, "monotonic", lambda: next(clock))
+    train(tmp_path, stop_at=4)
+    before = next(clock)
+    run, _ = train(tmp_path)
+    seconds = [row["seconds"] for row in run.log]
+    assert seconds == sorted(seconds) and before - 40 < seconds[1] < seconds[2]
 
 
 def test_batches_of_like_length():
@@ -352,6 +371,18 @@ def test_an_interrupt_lets_the_step_end_and_a_second_one_does_not(tmp_path, caps
     with pytest.raises(KeyboardInterrupt, match="^$"):
         train(tmp_path, in_step=twice)
     assert train(tmp_path)[0].complete
+
+
+@pytest.mark.parametrize(
+    "module, settings", [(bert, bert.BertSettings), (translator_training, translator_training.TranslatorSettings)]
+)
+def test_the_command_line_hands_on_what_it_was_told(tmp_path, monkeypatch, module, settings):
+    told = []
+    monkeypatch.setattr(module, "train", lambda *args, **options: told.append((args, options)))
+    module.main(["--output", str(tmp_path), "--seed", "3", "--learning-rate", "0.5", "--fresh"])
+    module.main([])
+    assert told[0] == ((settings(seed=3, learning_rate=0.5), tmp_path), {"fresh": True})
+    assert told[1][0][0] == settings() and told[1][1] == {"fresh": False}
 
 
 def test_every_setting_is_an_option(capsys):

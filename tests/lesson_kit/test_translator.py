@@ -137,6 +137,38 @@ def test_dropout_resumes_too(tmp_path):
     assert all(torch.equal(weight, weights(parts)[name]) for name, weight in weights(whole).items())
 
 
+def test_three_steps_by_hand(tmp_path, vocabulary):
+    """Padding hidden, smoothed loss, clipped gradients, Adam, rate, and new dropout at each step, once more."""
+    settings = training.TranslatorSettings(
+        **TINY
+        | {"steps": 3, "batch_size": 16, "learning_rate": 0.05, "label_smoothing": 0.3, "dropout": 0.3, "d_model": 32}
+    )
+    model = tiny_model(vocabulary, **vars(settings)).train()
+    optimizer = torch.optim.Adam(model.parameters(), betas=(0.9, 0.98), eps=1e-9)
+    norms, padding = [], 0
+    for step, batch in enumerate(training.batches(settings, *vocabulary)):
+        torch.manual_seed(settings.seed * 1_000_003 + step)
+        optimizer.param_groups[0]["lr"] = settings.learning_rate_at(step)
+        padding += (~batch.source_mask).sum().item()
+        logits = model(batch.source, batch.inputs, source_mask=batch.source_mask)
+        log_p, labels = logits[batch.target_mask].log_softmax(-1), batch.labels[batch.target_mask]
+        loss = -0.7 * log_p[torch.arange(len(labels)), labels].mean() - 0.3 * log_p.mean()
+        optimizer.zero_grad()
+        loss.backward()
+        norms.append(torch.cat([weight.grad.flatten() for weight in model.parameters()]).norm())
+        for weight in model.parameters():
+            weight.grad /= max(1.0, norms[-1].item())
+        optimizer.step()
+    assert max(norms) > 1 and padding, "else nothing is clipped, or nothing hidden"
+    trained = train(tmp_path, vars(settings))
+    assert not trained.training, "it is given back ready for use"
+    for name, weight in model.state_dict().items():
+        if not name.endswith("w_k.bias"):  # softmax forgets it: its gradient is rounding, which Adam makes large
+            assert_close(
+                trained.state_dict()[name], weight, atol=1e-5, rtol=1e-4, msg=lambda said, name=name: name + said
+            )
+
+
 def test_it_learns(tmp_path):
     settings = TINY | {"steps": 120, "batch_size": 16, "d_model": 16, "learning_rate": 1e-2}
     train(tmp_path, settings)

@@ -292,9 +292,10 @@ def test_a_wheel_holds_the_courses_data(network, tmp_path):
     (wheel,) = tmp_path.glob("*.whl")
     zipfile.ZipFile(wheel).extractall(tmp_path / "installed")
     code = (
-        "import course_utils, lesson_kit; from lesson_kit import examples, load_bert, load_translator;"
+        "import course_utils, lesson_kit; from lesson_kit import examples, load_bert, load_translator, show;"
         "assert examples.two_tokens().x.shape == (2, 2) and examples.published();"
-        "load_bert('course-bert'); load_translator(); print(course_utils.__file__); print(lesson_kit.__file__)"
+        "show.moving.drag_the_query(); load_bert('course-bert'); load_translator();"
+        "print(course_utils.__file__); print(lesson_kit.__file__)"
     )
     surroundings = without_the_cut() | {"PYTHONPATH": str(tmp_path / "installed")}
     run = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=surroundings, capture_output=True, text=True)

@@ -15,7 +15,7 @@ from torch import Tensor
 from lesson_kit.check.collect import collect
 from lesson_kit.check.engine import originals
 from lesson_kit.check.engine.judge import judge, see
-from lesson_kit.check.engine.message import passed_message, show_verdict, wrong_message
+from lesson_kit.check.engine.message import example_when_stuck, passed_message, show_verdict, wrong_message
 from lesson_kit.check.engine.verdict import Verdict
 from lesson_kit.check.progress_file import record_pass
 
@@ -136,7 +136,8 @@ class Exercise:
         if verdict.attempted:  # a stub in between is no other failure
             self._count(verdict)
         message = wrong_message(self, verdict, self.times, candidate is self.reference)
-        return CheckResult(verdict, show_verdict(verdict, message), self.reference)
+        example = example_when_stuck(self, verdict, self.times)
+        return CheckResult(verdict, show_verdict(verdict, message, example), self.reference)
 
     def forget(self) -> None:
         """The next failure counts as the first of its kind."""

@@ -6,10 +6,12 @@ from typing import Any
 from lesson_kit.check.engine.differences import TOLERANCE
 from lesson_kit.check.engine.display import as_html, show_text
 from lesson_kit.check.engine.verdict import Verdict
-from lesson_kit.check.where_taught import next_exercise
+from lesson_kit.check.engine.worked_example import WorkedExample, worked_example
+from lesson_kit.check.where_taught import explained_in, next_exercise
 
 # "Exercise" below is that of exercise.py, which stands on this module: it isn't imported.
 
+STUCK = 3  # the same failure so often in a row: the hints are told, and numbers are shown
 GO_ON = "Until it passes, the lesson goes on with the course's own version."
 # What helps when the same verdict comes again, where no known mistake has hints of its own.
 AGAIN = {
@@ -50,8 +52,15 @@ def wrong_message(exercise: "Exercise", verdict: Verdict, times: int, replaced: 
 
     ``replaced``: it was the course's own function, and not the learner's, that was given to the check.
     """
-    text = _lines(verdict.text, verdict.printed, *_more_hints(exercise, verdict, times), _called(exercise, verdict))
+    more = [*_more_hints(exercise, verdict, times), _where_to_look(exercise, verdict, times)]
+    text = _lines(verdict.text, verdict.printed, *more, _called(exercise, verdict))
     return f"{exercise.name}: {'nothing of yours to check' if replaced else opening(verdict)}. {text}\n{GO_ON}"
+
+
+def example_when_stuck(exercise: "Exercise", verdict: Verdict, times: int) -> WorkedExample | None:
+    """When the hints have not helped: what the known mistake does to a small input. Of two, the first one alone."""
+    known = _known(exercise, verdict)
+    return worked_example(exercise, known[0]) if known and times >= STUCK else None
 
 
 def show_verdict(verdict: Verdict, message: str, seen: Any = None) -> str:
@@ -85,6 +94,18 @@ def _more_hints(exercise: "Exercise", verdict: Verdict, times: int) -> list[str]
         for number, slug in enumerate(known, start=1)
         for hint in exercise.mistakes[slug].hints[1:times]
     ]
+
+
+def _where_to_look(exercise: "Exercise", verdict: Verdict, times: int) -> str:
+    """What a teacher says to one whom the hints have not helped."""
+    if times < STUCK or not verdict.attempted:
+        return ""
+    where = explained_in(exercise.name)
+    if not _known(exercise, verdict):
+        return where
+    which = "the first mistake alone" if verdict.together else "this mistake"
+    below = f"Stuck? The tables below show what {which} does to a small input. Follow one number that differs."
+    return f"{below} {where}".rstrip()
 
 
 def _called(exercise: "Exercise", verdict: Verdict) -> str:

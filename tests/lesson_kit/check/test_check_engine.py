@@ -1248,6 +1248,40 @@ def test_two_mistakes_get_numbered_further_hints():
     assert "These mistakes are called `negative` and `shifted`; `check.explain()` tells more about them." in messages[0]
 
 
+def test_the_third_time_numbers_are_shown_and_where_it_is_explained():
+    check.softmax.forget()
+    messages = [check.softmax(lambda scores: scores.softmax(0)).message for _ in range(4)]
+    assert "One more hint" in messages[1] and "Stuck?" not in messages[1] and "input scores" not in messages[1]
+    assert messages[2].startswith(messages[1].splitlines()[0]), "nothing is taken away"
+    assert "what this mistake does to a small input. Follow one number that differs." in messages[2]
+    assert 'Lesson 01 explains it under "Step 3: from scores to shares".' in messages[2]
+    tables = messages[2].split("input scores (2, 3)\n")[1]
+    assert re.search(r"right \(2, 3\)\n.*\n0 +0\.09 +0\.24 +0\.67\n", tables)
+    assert re.search(r"with wrong-axis \(2, 3\)\n.*\n0 +0\.12 +0\.73 +0\.88\n", tables)
+    assert messages[3] == messages[2]
+    check.softmax(lambda scores: scores.exp())
+    assert "Stuck?" not in check.softmax(lambda scores: scores.softmax(0)).message, "another mistake was in between"
+
+
+def test_the_third_time_of_two_mistakes_the_first_is_shown():
+    double = doubled()
+    double.mistake("negative", ("Look at the sign.", "A further look."), lambda x: -2 * x)
+    message = [double(lambda x: 1 - x - x).message for _ in range(3)][2]
+    assert "what the first mistake alone does to a small input. Follow one number that differs.\n" in message
+    assert "with negative (" in message and "with shifted (" not in message
+    assert "explains it under" not in message, "this exercise stands in no lesson"
+
+
+def test_the_third_time_without_a_known_mistake():
+    messages = [check.softmax(lambda scores: scores * 2 + 1).message for _ in range(3)]
+    assert 'under "Step 3' not in messages[1] and "Stuck?" not in messages[2] and "input scores" not in messages[2]
+    assert 'Lesson 01 explains it under "Step 3: from scores to shares".' in messages[2]
+
+
+def test_a_stub_is_no_one_stuck():
+    assert all("explains it" not in check.softmax(lambda scores: None).message for _ in range(4))
+
+
 def test_a_renormalised_mask_leads_to_patient_8():
     def candidate(scores, mask):
         weights = scores.softmax(-1) * mask
