@@ -18,7 +18,6 @@ VALUE = ("#007d53", "#3ecf8e")
 OUTPUT = ("#7d1f7a", "#f29bc9")
 WEIGHT = ("#4a5560", "#e2e2da")  # no hue: a weight belongs to a query and a key at once
 
-<<<<<<< HEAD
 # --- the blocks of a model: diagrams; as edges and words on GROUND, as fills in the light of ``tint`` ---
 ATTENTION = ("#8f5300", "#e8b04b")
 FEED_FORWARD = ("#006d80", "#5cc4d6")
@@ -26,8 +25,6 @@ NORM = ("#5f6368", "#b0b4ba")
 EMBEDDING = ("#a3316d", "#f08db8")
 HEAD = ("#5a48b0", "#b3a6ff")
 
-=======
->>>>>>> main
 # --- verdicts: checks; on the page itself, light or dark ---
 PASSED, NOT_ATTEMPTED, NOT_YET_RIGHT = "#2a8f5c", "#808080", "#c8581c"
 
