@@ -26,7 +26,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from classroom._files import expect_lessons, make_folder, read_notebook
 from classroom.printing.markdown import Renderer, title_of
-from lesson_kit.show.figures import IN_WORDS
+from lesson_kit.show.in_words import IN_WORDS
 
 HERE = Path(__file__).parent
 WIDTH, HEIGHT = 1280, 720

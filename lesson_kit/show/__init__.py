@@ -1,4 +1,4 @@
-"""Showing: matrices with words, heat maps with numbers, bertviz without a network.
+"""Showing: matrices with words, heat maps with numbers, diagrams, bertviz without a network.
 
 Every picture carries an alternative text, and none speaks by colour alone. What draws is loaded at its
 first use: a lesson that begins with a table needs no matplotlib to begin.

@@ -89,11 +89,12 @@ def test_has_a_title_words_and_every_part_it_names(name):
 def test_each_part_can_be_highlighted_and_fades_all_others(name):
     for part in ALL[name]().parts:
         lit = groups(ALL[name](highlight=part))
-        assert all(state == ("on" if part in parts else "off") for parts, state in lit)
+        assert all(state == ("on" if part in parts else "off" if parts else "") for parts, state in lit)
     assert {state for _, state in groups(ALL[name]())} == {""}
     first, last = ALL[name]().parts[0], ALL[name]().parts[-1]
     drawn = ALL[name](highlight=[first, last])
     assert all((state == "on") == bool({first, last} & {*parts}) for parts, state in groups(drawn))
+    assert sum(not parts for parts, _ in groups(drawn)) <= 2  # only the titles of two wirings belong to no part
     assert drawn.words.endswith(f"Highlighted: {first}, {last}.")
 
 

@@ -16,7 +16,7 @@ from urllib.parse import quote
 from lesson_kit import colours
 from lesson_kit.show.diagram.canvas import SIZE, SMALL, Canvas
 from lesson_kit.show.diagram.words import CODE_FONT, FONT, drawable
-from lesson_kit.show.figures import in_words
+from lesson_kit.show.in_words import in_words
 
 KINDS = {
     "q": colours.QUERY,
@@ -84,7 +84,7 @@ def _svg(canvas: Canvas, lit: list[str], said: str) -> str:
     style = dark + ".course-diagram{" + names + FONTS + RULES + kinds + "}"
     groups = []
     for names, elements in canvas.groups:
-        state = "" if not lit else f' class="{"on" if {*names} & {*lit} else "off"}"'
+        state = f' class="{"on" if {*names} & {*lit} else "off"}"' if lit and names else ""
         part = f' data-part="{" ".join(names)}"' if names else ""
         groups.append(f"<g{part}{state}>{''.join(elements)}</g>")
     return (

@@ -69,6 +69,7 @@ def attention_step(
     given = {"x": x, "w_q": w_q, "w_k": w_k, "w_v": w_v, "query": query, "key": key, "value": value}
     x, query, key, value = _project({name: _matrix(name, given[name]) for name in given if given[name] is not None})
     length, d_head = query.shape
+    columns = map(str, range(length)) if tokens is None else tokens
     tokens = [f"row {i}" for i in range(length)] if tokens is None else expect_tokens(tokens)
     if len(tokens) != length:
         raise ValueError(f"tokens has {len(tokens)} names; expected {length}, one for each row")
@@ -85,7 +86,7 @@ def attention_step(
         if values is not None
     }
     canvas = Canvas(*(name for name in PARTS if name in tables))
-    _Drawing(canvas, tables, tokens, row).draw(d_head)
+    _Drawing(canvas, tables, tokens, list(columns), row).draw(d_head)
     return Diagram(canvas, "One attention step", _say(tables, tokens, row, d_head), highlight)
 
 
@@ -165,7 +166,8 @@ def _say(tables: dict[str, Table], tokens: list[str], row: int | None, d_head: i
 class _Drawing:
     canvas: Canvas
     tables: dict[str, Table]
-    tokens: list[str]
+    tokens: list[str]  # at the rows
+    columns: list[str]  # the same above the columns, where there is less room
     row: int | None
 
     def draw(self, d_head: int) -> None:
@@ -177,7 +179,7 @@ class _Drawing:
             x = self.card("x", "x", middles[1], 0, named=True)
             y = x.top + GAP + 4
         cards = {}
-        fork = y - GAP / 2 - 2
+        fork = y - GAP / 2 - 6
         if x is not None:
             with canvas.part("x"):
                 canvas.arrow((x.x, x.top), (x.x, fork), head=False)
@@ -187,7 +189,7 @@ class _Drawing:
             if x is not None:
                 with canvas.part(name):
                     canvas.arrow((middle, fork), (middle, y), kind=letter.lower())
-                    canvas.text(middle + 8, y - 8, f"· W_{letter}", size=SMALL, anchor="start", kind=letter.lower())
+                    canvas.text(middle + 8, y - 7, f"· W_{letter}", size=SMALL, anchor="start", kind=letter.lower())
         middle = (middles[0] + middles[1]) / 2
         scores = self.card("scores", "scores", middle, cards["query"].top + GAP + 4, named=True)
         with canvas.part("scores"):
@@ -254,7 +256,7 @@ class _Drawing:
         for column in table.columns:
             room = DOTS if column is None else table.cell_width
             if column is not None:
-                self.canvas.text(left + room / 2, y, self.tokens[column], size=SMALL, room=room - 2)
+                self.canvas.text(left + room / 2, y, self.columns[column], size=SMALL, room=room - 2)
             left += room
 
     def row_of_numbers(self, table: Table, i: int, left: float, bottom: float) -> None:
