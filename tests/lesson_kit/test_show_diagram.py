@@ -2,6 +2,8 @@
 
 import json
 import re
+from pathlib import Path
+from urllib.parse import unquote
 from xml.etree import ElementTree
 
 import nbformat
@@ -11,6 +13,7 @@ import torch
 from course_utils import scaled_dot_product_attention
 from lesson_kit import colours, examples, show
 from lesson_kit.show import diagram
+from lesson_kit.show.diagram.display import RULES
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = ["<script>alert(1)</script>", "&amp;", "\"'>", "שלום", "天空是蓝色的", "\x00\ud800\u202eabc"]
@@ -114,6 +117,9 @@ def test_is_small_the_same_each_time_and_holds_nothing_that_runs_or_loads(name):
     assert len(html.encode("utf-8")) < 25_000
     live = re.sub(r'<img class="course-still".*?">', "", html, flags=re.DOTALL)
     assert live != html
+    still = re.search(r'src="data:image/svg\+xml,([^"]*)"', html)[1]
+    shapes = [[e.tag for e in ElementTree.fromstring(svg).iter()] for svg in (unquote(still), ALL[name]().svg)]
+    assert "#" not in still and shapes[0] == shapes[1][:1] + shapes[1][3:], "the still picture is the live one"
     assert not re.search(r"<script|<iframe|<foreignObject|<use|<a\b|href|url\(|@import|\bon\w+=|\bid=", live)
 
 
@@ -147,7 +153,8 @@ def test_the_attention_step_shows_the_numbers_that_course_utils_computes():
     two = examples.two_tokens()
     shown = texts(step())
     output, weights = scaled_dot_product_attention(two.x @ two.w_q, two.x @ two.w_k, two.x @ two.w_v)
-    for rows, digits in ((two.x @ two.w_q, 0), (weights, 2), (output, 2)):
+    scaled = (two.x @ two.w_q) @ (two.x @ two.w_k).T / 2**0.5
+    for rows, digits in ((two.x @ two.w_q, 0), (scaled, 2), (weights, 2), (output, 2)):
         for row in rows.tolist():
             assert " ".join(show.number(value, digits) for value in row) in shown
     assert {"x", "Q", "K", "V", "scores", "scaled", "weights", "output", "÷ √d_head = ÷ 1.41"} <= {*shown}
@@ -208,6 +215,20 @@ def test_tokens_are_text_and_nothing_else():
     assert {"<b>&", "ב"} <= {*texts(named)} and named.words.endswith("<b>& gives its largest weight, 0.67, to ב.")
     for html in (drawn._repr_html_(), named._repr_html_(), step(tokens=[HOSTILE[0], HOSTILE[5]])._repr_html_()):
         assert not re.search("<script|<b>|\x00|\ud800|\u202e", html)
+
+
+def test_the_lessons_store_diagrams_in_the_present_style():
+    found = 0
+    for path in sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb")):
+        for cell in nbformat.read(path, as_version=4).cells:
+            for output in cell.get("outputs", []):
+                html = output.get("data", {}).get("text/html", "")
+                if "course-diagram" in html:
+                    assert RULES in html and len(html.encode("utf-8")) < 25_000, f"run {path.name} again"
+                    ElementTree.fromstring(html[html.index("<svg") : html.index("</svg>", html.index("<svg")) + 6])
+                    assert output.data["text/plain"].startswith("[diagram: ") and "show.diagram." in cell.source
+                    found += 1
+    assert found >= 10
 
 
 # --- bad input ---------------------------------------------------------------------------------
