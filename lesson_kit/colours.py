@@ -9,6 +9,10 @@ PAPER, INK = "#ffffff", "#000000"
 LINES = ["#0072B2", "#D55E00", "#000000", "#009E73", "#882255", "#777777"]  # told apart by colour-blind readers too
 FRAME = "#8c8c8c"  # around a map whose lightest cells are white
 MISSING = "#cccccc"  # NaN and infinities in a heat map; an x stands on it
+HATCH = "#8c8c8c"  # what a mask hides in a heat map
+# From next to zero to the end of the scale; in bertviz's views the last of each.
+ABOVE = ["#deebf7", "#9ecae1", "#4292c6", "#2171b5", "#08519c", "#08306b"]
+BELOW = ["#feedde", "#fdbe85", "#f08030", "#d94801", "#a63603", "#7f2704"]
 GRID, BETWEEN_CELLS = "#dddddd", "#d8d8d8"  # decoration: nothing is lost without these lines
 
 # --- what attention is made of: diagrams and moving pictures; as lines, marks and words on GROUND and CODE_GROUND ---
@@ -78,6 +82,16 @@ def luminance(colour: str | tuple[float, ...]) -> float:
         colour = tuple(int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
     red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in colour[:3])
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def darkened(colour: str, ground: str, least: float) -> str:
+    """``colour``, or as little darker as gives it that contrast with ``ground``."""
+    parts = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
+    for share in range(100, -1, -1):
+        darker = "#" + "".join(f"{round(part * share / 100):02x}" for part in parts)
+        if contrast(darker, ground) >= least:
+            return darker
+    raise ValueError(f"ground {ground} is too dark for a contrast of {least}")
 
 
 def contrast(one, other) -> float:

@@ -14,7 +14,15 @@ from PIL import Image
 from lesson_kit.colours import GRID, LINES, PAPER
 from lesson_kit.show.in_words import in_words
 
-CHINESE_FONTS = ["Noto Sans CJK SC", "WenQuanYi Zen Hei", "PingFang SC", "Microsoft YaHei", "SimHei"]
+# before 3.11 matplotlib sees the first font of a collection only: for Noto the Japanese one, with the same characters
+CHINESE_FONTS = [
+    "Noto Sans CJK SC",
+    "Noto Sans CJK JP",
+    "WenQuanYi Zen Hei",
+    "PingFang SC",
+    "Microsoft YaHei",
+    "SimHei",
+]
 INSTALLED_FONTS = {font.name for font in fontManager.ttflist}
 RC_PARAMS = {
     "font.family": ["DejaVu Sans", *(font for font in CHINESE_FONTS if font in INSTALLED_FONTS)],

@@ -5,6 +5,11 @@ from html import escape
 IN_WORDS = "<details><summary>This figure in words</summary>"
 
 
-def in_words(alt: str) -> str:
-    """The text of a figure, to be opened with the mouse or the keyboard."""
-    return f"{IN_WORDS}<p>{escape(alt)}</p></details>"
+def in_words(alt: str, more: str = "", still: str = "") -> str:
+    """The text of a figure, to be opened with the mouse or the keyboard.
+
+    more: lines of text below. still: the HTML of the still picture, where a live one stands above.
+    """
+    lines = f"<pre>{escape(more)}</pre>" if more else ""
+    summary = IN_WORDS.replace("figure", "picture, still and") if still else IN_WORDS
+    return f"{summary}{still}<p>{escape(alt)}</p>{lines}</details>"

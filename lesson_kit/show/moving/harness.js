@@ -71,7 +71,7 @@ class Pen {
 
   /** `shows` names the number that the text shows, as a path into numbers(): "weights.0". */
   text(key, x, y, text, classes, shows) {
-    this.put(key, "text", { x, y, class: classes, "data-shows": shows }, text);
+    this.put(key, "text", { x, y, class: classes, "data-shows": shows || undefined }, text);
   }
 
   arrow(key, x1, y1, x2, y2, classes) {
@@ -218,7 +218,8 @@ const CONTROLS = {
 
   /** {kind: "cells", key, label, rows, columns, name(i, j), look(i, j, state, numbers), put(i, j, state)}: arrow keys go
    *  from cell to cell, Space or Enter presses. `look` gives {pressed, text, classes, shows, tint: 0 ... 1, title}.
-   *  [corner]: a word over the rows. [focus(i, j, state)]: changes when a cell gets the focus. [after]: columns on the right, each [heading, (i, state, numbers) => {text, classes, shows}]. */
+   *  [corner]: a word over the rows. [focus(i, j, state)]: changes when a cell gets the focus.
+   *  [chosen(state)]: the row in bold. [after]: columns on the right, each [heading, (i, state, numbers) => {text, classes, shows}]. */
   cells(spec, set) {
     const [down, across] = [spec.rows.length, spec.columns.length];
     const after = spec.after ?? [];
@@ -226,10 +227,11 @@ const CONTROLS = {
     const right = after.length ? ` repeat(${after.length}, minmax(38px, max-content))` : "";
     root.style.gridTemplateColumns = `minmax(36px, max-content) repeat(${across}, minmax(34px, 1fr))${right}`;
     const heads = [...spec.columns.map((text) => short(text, 9)), ...after.map(([text]) => text)];
-    root.append(element("span", { class: "head quiet" }, spec.corner ?? ""), ...heads.map((text) => element("span", { class: "head" }, text)));
+    root.append(element("span", { class: "head corner quiet" }, spec.corner ?? ""), ...heads.map((text) => element("span", { class: "head" }, text)));
     const beside = [];
-    const buttons = spec.rows.map((text, i) => {
-      root.append(element("span", { class: "head row" }, short(text, 9)));
+    const names = spec.rows.map((text) => element("span", { class: "head row" }, short(text, 9)));
+    const buttons = spec.rows.map((_, i) => {
+      root.append(names[i]);
       const row = spec.columns.map((_, j) => {
         const button = element("button", { type: "button", tabindex: i || j ? -1 : 0, "data-cell": `${i} ${j}` });
         button.addEventListener("click", () => set((state) => spec.put(i, j, state), true));
@@ -252,6 +254,7 @@ const CONTROLS = {
       event.preventDefault();
     });
     const refresh = (state, numbers) => {
+      names.forEach((name, i) => name.classList.toggle("chosen", spec.chosen?.(state) === i));
       beside.forEach((row, i) =>
         row.forEach((span, k) => {
           const look = after[k][1](i, state, numbers);
