@@ -12,7 +12,7 @@ from itertools import takewhile
 from nbformat import NotebookNode
 
 from classroom.printing.markdown import first_sentences, paragraphs, sentences
-from lesson_kit.show.figures import IN_WORDS
+from lesson_kit.show.in_words import IN_WORDS
 
 # How much a class gets out of it. A prediction is worth more than its result alone.
 WORTH = {
