@@ -332,6 +332,8 @@ def output_size(output: NotebookNode) -> tuple[float, float]:
         height *= width / struct.unpack(">I", b64decode(data["image/png"])[16:20])[0]
         shrink = min(1, HIGHEST_PICTURE / height, 1180 / width)
         return width * shrink, height * shrink + 12
+    if "course-diagram" in data.get("text/html", ""):
+        return 500.0, HIGHEST_PICTURE + 40.0  # with the folded words below it
     plain = output.get("text") or data.get("text/plain", "")
     lines = plain.rstrip("\n").split("\n")
     if "<table" in data.get("text/html", ""):
