@@ -29,6 +29,7 @@ QUIET = re.compile(r"\bcheck\.\w+\(|find_spec|^\s*%pip", re.MULTILINE)  # an exe
 HELP = re.compile(
     r"^<details>\s*<summary>(?:Hint|Solution).*?</details>\n?|^\[Open in Binder\][^\n]*\n?", re.MULTILINE | re.DOTALL
 )
+DIAGRAM = re.compile('<img class="course-still" alt="[^"]*" src="[^"]*">')  # what show.diagram gives to a page without styles
 LISTED = re.compile(r"([-*]|\d+\.) ")
 OF_THE_NOTEBOOK = re.compile(r"\bcells?\b|\bbelow\b|[?:]$")  # what a sentence on a slide doesn't speak of
 
@@ -265,7 +266,7 @@ def kind_of(outputs: Sequence[NotebookNode]) -> str:
     data = outputs[0].get("data", {})
     if "moving" in outputs[0].get("metadata", {}):
         return "moving"
-    if "image/png" in data or "image/svg+xml" in data:
+    if "image/png" in data or DIAGRAM.search(data.get("text/html", "")):
         return "picture"
     return "table" if "<table" in data.get("text/html", "") else "printed"
 

@@ -6,7 +6,6 @@ asks to predict comes with the next key press; the lesson's paragraphs are the s
 
 import re
 import shutil
-from base64 import b64encode
 from collections import Counter
 from collections.abc import Iterable
 from html import escape
@@ -23,7 +22,7 @@ from pygments.lexers import PythonLexer
 
 from classroom._files import expect_lessons, make_folder, read_notebook
 from classroom.printing.markdown import Renderer, title_of
-from classroom.printing.moments import Moment, as_text, moments
+from classroom.printing.moments import DIAGRAM, Moment, as_text, moments
 from lesson_kit.show import moving
 
 HERE = Path(__file__).parent
@@ -142,11 +141,11 @@ def as_output(output: NotebookNode) -> str:
     data = output.get("data", {})
     if "moving" in output.get("metadata", {}):
         return moving.live(output.metadata)
-    for kind in ("image/svg+xml", "image/png"):
-        if kind in data:
-            alt = output.metadata.get(kind, {}).get("alt") or data.get("text/plain", "")
-            encoded = data[kind].strip() if kind == "image/png" else b64encode(data[kind].encode()).decode()
-            return f'<img alt="{escape(alt)}" src="data:{kind};base64,{encoded}">'
+    if "image/png" in data:
+        alt = output.metadata.get("image/png", {}).get("alt") or data.get("text/plain", "")
+        return f'<img alt="{escape(alt)}" src="data:image/png;base64,{data["image/png"].strip()}">'
+    if diagram := DIAGRAM.search(data.get("text/html", "")):
+        return diagram[0]
     if "<table" in data.get("text/html", ""):
         return data["text/html"]
     text = as_text(output)

@@ -12,6 +12,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from classroom._files import NOTEBOOKS, read_notebook
 from classroom.printing import markdown, slides
 from classroom.printing.moments import Moment, moments
+from lesson_kit import show
 from lesson_kit.show import moving
 
 LESSONS = sorted(NOTEBOOKS.glob("*.ipynb"))
@@ -206,8 +207,9 @@ def test_a_result_is_text_and_never_markup():
     assert html == '<pre class="line">&lt;script&gt;alert(1)&lt;/script&gt; &amp; more</pre>'
     picture = new_output("display_data", {"image/png": "aGk=\n"}, metadata={"image/png": {"alt": 'a "b" <c>'}})
     assert slides.as_output(picture) == '<img alt="a &quot;b&quot; &lt;c&gt;" src="data:image/png;base64,aGk=">'
-    drawn = new_output("display_data", {"image/svg+xml": "<svg><script/></svg>", "text/plain": "words"})
-    assert slides.as_output(drawn).startswith('<img alt="words" src="data:image/svg+xml;base64,PHN2Zz')
+    html = show.diagram.stack(highlight="layers")._repr_html_()
+    drawn = slides.as_output(new_output("display_data", {"text/html": html, "text/plain": "words"}))
+    assert re.fullmatch('<img class="course-still" alt="[^"]+Highlighted: layers.*" src="data:image/svg[^"]+">', drawn)
 
 
 @lessons

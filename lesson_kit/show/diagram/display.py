@@ -57,7 +57,7 @@ class Diagram:
         data = quote(self._still.replace('"', "'"), safe=UNQUOTED)
         still = f'<img class="course-still" alt="{escape(self.words)}" src="data:image/svg+xml,{data}">'
         live = f'<div class="course-live" style="display:none">{self.svg}</div>'
-        style = "<style>.course-still{display:none}.course-live{display:block!important}</style>"
+        style = "<style>.course-still{display:none!important}.course-live{display:block!important}</style>"
         return style + still + live + in_words(self.words)
 
 
