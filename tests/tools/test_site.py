@@ -292,7 +292,7 @@ def test_the_search_finds_softmax(served, page):
     texts = found.all_text_contents()
     assert "01 · Attention by hand > What softmax forgets" in texts and len(texts) > 10
     page.wait_for_function("document.querySelectorAll('#search-results li p').length > 5")  # a few words of each page
-    found.filter(has_text="What softmax forgets").click()
+    found.filter(has_text="01 · Attention by hand > What softmax forgets").click()
     assert page.url == f"{served}/01_attention_by_hand.html#what-softmax-forgets"
 
 
