@@ -177,7 +177,8 @@ UNFOLD = "document.querySelectorAll('details').forEach(details => { details.open
 PICTURES = """Promise.all([...document.images].map(async image => {
     image.loading = 'eager'
     await image.decode()
-    return image.alt.length > 20 && image.naturalWidth > 0 && image.getAttribute('width') > 0
+    const sized = image.getAttribute('width') > 0 || image.src.startsWith('data:')
+    return image.alt.length > 20 && image.naturalWidth > 0 && sized
 }))"""
 FORMULAS = """[...document.querySelectorAll('main math')].filter(math => math.checkVisibility()).filter(math => {
     const box = math.getBoundingClientRect()
