@@ -191,7 +191,7 @@ picture({
       side(`gap name ${b}`, y + 13, L.narrow ? "angle°" : "angle in °");
       side(`product name ${b}`, y + 30, "product", "output");
       some.forEach((i, n) => {
-        pen.text(`gap ${i}`, middle(n), y + 13, fixed(numbers.gaps[i], 0), "small middle", `gaps.${i}`);
+        pen.text(`gap ${i}`, middle(n), y + 13, fixed(numbers.gaps[i], 1), "small middle", `gaps.${i}`);
         pen.text(`product ${i}`, middle(n), y + 30, fixed(numbers.products[i]), "small middle strong output", `products.${i}`);
       });
     });
@@ -209,7 +209,7 @@ picture({
       return `Position ${p}: hand 0 has made ${made(0)} turns, hand ${slow}, the slowest, ${made(slow)}. The row is ${list(row, 2)}.`;
     }
     if (!k) return `k = 0: both positions are ${p}, all hands lie on each other, and the dot product is ${fixed(dot)}, one for each hand.`;
-    const angles = gaps.map((angle) => `${fixed(angle, 0)}°`).join(", ");
+    const angles = gaps.map((angle) => `${fixed(angle, 1)}°`).join(", ");
     return `Positions ${p} and ${p + k}: the angles between their hands are ${angles}. The products are their cosines and sum to ${fixed(dot)}. Moving p changes none of this.`;
   },
 });

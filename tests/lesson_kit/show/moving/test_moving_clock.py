@@ -9,7 +9,7 @@ from driver import expect_numbers, expect_well_made, play  # noqa: F401 (fixture
 from course_utils import sinusoidal_positions
 from lesson_kit.show import moving
 
-DIGITS = {"row": 2, "other": 2, "turns": 1, "gaps": 0, "products": 2, "dot": 2}
+DIGITS = {"row": 2, "other": 2, "turns": 1, "gaps": 1, "products": 2, "dot": 2}
 
 
 def expected(state: dict) -> dict:
@@ -101,7 +101,7 @@ def test_the_puzzles_of_two_positions(play):  # noqa: F811
     picture = play(moving.clock(p=3, k=5))
     picture.slide("position", 53)
     assert picture.solved() == [True, False, False]
-    assert "Positions 53 and 58: the angles between their hands are 74°, 29°, 3°, 0°" in picture.said()
+    assert "Positions 53 and 58: the angles between their hands are 73.5°, 28.6°, 2.9°, 0.3°" in picture.said()
     picture.slide("k", 12)
     assert picture.solved() == [True, False, True]
     picture.slide("k", 44)
