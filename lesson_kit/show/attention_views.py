@@ -12,11 +12,12 @@ from lesson_kit.show.links import strongest_links
 from lesson_kit.show.scales import COLOUR_MAP, Scale
 
 
-def head_view(attentions, tokens, layer: int | None = None, heads=None) -> View:
+def head_view(attentions, tokens, layer: int | None = None, heads=None, outline=None) -> View:
     """One layer's attention weights as heat maps, in words, and as bertviz's interactive head view.
 
     attentions: one (1, heads, tokens, tokens) per layer, as in ``outputs.attentions``; or one such tensor.
     tokens: the words. layer, heads: counted from 0; by default layer 0 and all its heads.
+    outline: what the still picture frames, as in ``heat_map``.
     In the view one can go to another layer; of a very long sentence it holds only the nearest layers.
 
     Raises:
@@ -44,7 +45,7 @@ def head_view(attentions, tokens, layer: int | None = None, heads=None) -> View:
 
     def draw():
         titles = [f"layer {layer}, head {head}" for head in heads]
-        return HeatMaps([attentions[layer][head] for head in heads], titles, tokens, tokens).draw()
+        return HeatMaps([attentions[layer][head] for head in heads], titles, tokens, tokens, outline=outline).draw()
 
     links = strongest_links(attentions, tokens, [layer], heads)
     return View(title, draw, links, page, height=23 * len(tokens) + 130)

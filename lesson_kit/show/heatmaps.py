@@ -171,7 +171,7 @@ class HeatMaps:
             across = min(n, 4, max(1, int(ROOM / (n_columns * width + 0.3))))
             if across == n or n > SIDE_BY_SIDE:
                 return 0.5, max(width, min(0.6, (ROOM / across - 0.3) / n_columns)), across, True
-        room = 6 if n == 1 else 3.8 if n == 2 else 2.1 if n <= 8 else 1.65  # inches, for each map
+        room = 6 if n == 1 else 3.8 if n == 2 else 2.05 if n <= 8 else 1.65  # inches, for each map
         side = min(max(room / max(n_rows, n_columns), LABEL / self._every), 0.36)
         return side, side, min(n, 4, max(1, int(ROOM / (n_columns * side + 0.3)))), False
 

@@ -52,7 +52,7 @@ def lines(curves: Mapping, x=None, *, alt: str, levels: Mapping | None = None, f
 
 
 def label_lines(ax) -> None:
-    """Writes each line's label at its last point, in its colour, none over another; any legend is taken away.
+    """Writes each line's label at its last point within the axes, in its colour, none over another, and no legend.
 
     For the lines that have a label; call it when all is drawn and the axes are scaled.
     """
@@ -62,12 +62,17 @@ def label_lines(ax) -> None:
     size, ends = 10, []
     for line in ax.lines:
         x, y = (np.ma.filled(np.ma.asarray(part, float), np.nan) for part in line.get_data())
-        seen = np.flatnonzero(np.isfinite(line.get_transform().transform(np.column_stack([x, y]))).all(axis=1))
+        places = line.get_transform().transform(np.column_stack([x, y]))
+        left, bottom, right, top = ax.bbox.extents + [-1, -1, 1, 1]
+        is_seen = (left <= places[:, 0]) & (places[:, 0] <= right) & (bottom <= places[:, 1]) & (places[:, 1] <= top)
+        seen = np.flatnonzero(is_seen)
         if not line.get_label().startswith("_") and len(seen):
             end = float(x[seen[-1]]), float(y[seen[-1]])
             ends.append((line.get_transform().transform(end)[1], end, line))
+    letter = size * ax.figure.dpi / 72
     step = max((line.get_label().count("\n") for *_, line in ends), default=0) + LINE_HEIGHT
-    heights = _apart([height for height, *_ in ends], step * size * ax.figure.dpi / 72)
+    above_the_axis = [max(height, ax.bbox.y0 + 0.8 * letter) for height, *_ in ends]
+    heights = _apart(above_the_axis, step * letter)
     for (height, end, line), shifted in zip(ends, heights, strict=True):
         ax.annotate(
             line.get_label(),

@@ -175,8 +175,12 @@ def test_a_collapsed_cell_is_collapsed_as_jupyterlab_says(tmp_path):
 
 def test_folded_text_is_not_editable(tmp_path):
     lesson = json.loads(notebook("6 * 7"))
-    source = ["<details><summary>Hint 1</summary>\n", "x"]
-    folded = {"cell_type": "markdown", "id": "h", "metadata": {}, "source": source}
+    folded = {
+        "cell_type": "markdown",
+        "id": "h",
+        "metadata": {},
+        "source": ["<details><summary>Hint 1</summary>\n", "x"],
+    }
     lesson["cells"].append(folded)
     (tmp_path / "03_masks.ipynb").write_text(json.dumps(lesson), encoding="utf-8")
     title, _, hint = json.loads(cleared(tmp_path / "03_masks.ipynb"))["cells"]
@@ -541,9 +545,8 @@ def test_a_double_click_shows_no_solution(page):
     assert [summary.evaluate("s => s.parentElement.open") for summary in summaries] == [False, False]
     hint.click()
     assert [summary.evaluate("s => s.parentElement.open") for summary in summaries] == [True, False]
-    title = page.locator(".jp-MarkdownCell", has=page.locator("h1")).first
-    title.locator("h1").dblclick()
-    title.locator(".cm-content").wait_for()
+    page.locator(".jp-NotebookPanel h1").first.dblclick()
+    page.locator(".jp-NotebookPanel .jp-MarkdownCell .cm-content", has_text="# 00 · Start here").wait_for()
     page.keyboard.press("Shift+Enter")
 
 

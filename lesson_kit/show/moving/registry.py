@@ -23,5 +23,6 @@ KINDS = {
         Kind("drag_the_query", "Drag the query", height=540, narrow_height=860),
         Kind("knob", "The knob", height=540, narrow_height=900),
         Kind("mask", "Who may look at whom?", height=560, narrow_height=850),
+        Kind("online_softmax", "Keys arrive one by one", height=550, narrow_height=780),
     ]
 }

@@ -288,6 +288,12 @@ def test_a_line_with_gaps_is_named_at_its_last_value_and_one_alone_not_at_all(dr
     assert not drawn[1][0].axes[0].texts
 
 
+def test_a_line_that_leaves_the_axes_is_named_where_it_was_last_seen(drawn):
+    show.lines({"falls": [3, 2, 1, -50], "stays": [2, 2, 2, 2]}, alt="One line falls out of the picture.", ylim=(0, 4))
+    ax = drawn[0][0].axes[0]
+    assert labels(ax)["falls"].xy == (2, 1) and labels(ax)["stays"].xy == (3, 2)
+
+
 def test_levels_and_ticks(drawn):
     curves = {"a": [0.5, 2, 9], "b": [1, 1, 1.5]}
     ends = {"xscale": "log", "yscale": "log", "xticks": [1, 4, 30], "ylim": (0.1, 20)}

@@ -1,4 +1,4 @@
-// data: {hundredths: [width][row][key], widths, temperatures, frozen, start: {width, divisor}}
+// data: {hundredths: a string for each width, row by row, keys: numbers in a row, widths, temperatures, frozen, start: {width, divisor}}
 // state: {width, temperature: places in those lists; divisor: "nothing", "√d_k" or "d_k"}
 
 const SHOWN = 6; // rows
@@ -9,6 +9,16 @@ const sum = (values) => values.reduce((total, value) => total + value, 0);
 const percent = (share) => `${fixed(100 * share, 0)}%`;
 const digits = (x) => (x < 10 ? 1 : 0);
 const shownT = (T) => fixed(T, T < 0.995 ? 2 : digits(T));
+
+/** The scores of each width, [width][row][key], read once. */
+let dots = null;
+function dotProducts(data) {
+  dots ??= data.hundredths.map((text) => {
+    const flat = text.split(" ").map((number) => number / 100);
+    return Array.from({ length: flat.length / data.keys }, (_, i) => flat.slice(i * data.keys, (i + 1) * data.keys));
+  });
+  return dots;
+}
 
 /** The size of a row's derivatives: the Frobenius norm of diag(w) - w wᵀ. */
 function jacobian(weights) {
@@ -46,7 +56,7 @@ picture({
   numbers(state, data) {
     const width = data.widths[state.width];
     const by = BY[state.divisor](width) * data.temperatures[state.temperature];
-    const scores = data.hundredths[state.width].map((row) => row.map((hundredths) => hundredths / 100 / by));
+    const scores = dotProducts(data)[state.width].map((row) => row.map((product) => product / by));
     const all = scores.flat();
     const mean = sum(all) / all.length;
     const weights = scores.map(softmax);
@@ -61,9 +71,8 @@ picture({
   },
 
   layout({ width, height, narrow }, state, data) {
-    const keys = data.hundredths[0][0].length;
+    const { keys } = data;
     if (narrow) {
-      const side = Math.min(width / keys, 38);
       const grid = 24 + SHOWN * 30;
       return {
         bars: { x: 0, y: 24, width, height: height - grid - 24 - 36 - 80 },

@@ -29,8 +29,8 @@ def knob(d_k: int = 64, divisor: str = "nothing", seed: int = 0) -> Moving:
         raise ValueError(f"divisor must be one of {', '.join(DIVISORS)}, got {divisor!r}")
     dots = dot_products(seed)
     data = {
-        "hundredths": [(100 * rows).round().long().tolist() for rows in dots],  # short to write; as exact as needed
-        "widths": WIDTHS, "temperatures": TEMPERATURES, "frozen": FROZEN,
+        "hundredths": [hundredths(rows) for rows in dots],  # a string for each width: short, and a line in a notebook
+        "keys": KEYS, "widths": WIDTHS, "temperatures": TEMPERATURES, "frozen": FROZEN,
         "start": {"width": WIDTHS.index(d_k), "divisor": divisor},
     }  # fmt: skip
     return Moving("knob", data, lambda: _draw(dots.double(), d_k))
@@ -45,6 +45,11 @@ def dot_products(seed: int) -> torch.Tensor:
     return torch.stack([so_far[..., d_k - 1] for d_k in WIDTHS]).mul(100).round() / 100
 
 
+def hundredths(rows: torch.Tensor) -> str:
+    """The rows one after the other, as whole hundredths."""
+    return " ".join(map(str, (100 * rows).round().long().flatten().tolist()))
+
+
 def jacobian_sizes(weights: torch.Tensor) -> torch.Tensor:
     """The Frobenius norm of each row's derivatives, diag(w) - w wᵀ."""
     return (torch.diag_embed(weights) - weights[..., :, None] * weights[..., None, :]).norm(dim=(-2, -1))
@@ -52,13 +57,11 @@ def jacobian_sizes(weights: torch.Tensor) -> torch.Tensor:
 
 def _draw(dots: torch.Tensor, d_k: int):
     """The picture standing still: the same scores, undivided and divided."""
-    from matplotlib.colors import LinearSegmentedColormap
-
-    from lesson_kit.colours import ABOVE, KEY
+    from lesson_kit.colours import KEY
     from lesson_kit.show.figures import subplots
+    from lesson_kit.show.scales import COLOUR_MAP
 
-    fig, axes = subplots(2, 2, figsize=(8.4, 5), width_ratios=[1.5, 1])
-    shades = LinearSegmentedColormap.from_list("weights", ABOVE)
+    fig, axes = subplots(2, 2, figsize=(8.4, 5.4), width_ratios=[1.5, 1])
     words = []
     rows = dots[WIDTHS.index(d_k)]
     for (left, right), (name, by) in zip(axes, [("q·k", 1.0), (f"q·k / √{d_k}", math.sqrt(d_k))], strict=True):
@@ -67,7 +70,7 @@ def _draw(dots: torch.Tensor, d_k: int):
         frozen = (jacobian_sizes(weights) < FROZEN).double().mean().item()
         left.hist(scores.flatten().numpy(), bins=[*range(-50, 51, 2)], color=KEY[0])
         left.set(title=f"{name}: standard deviation {scores.std():.1f}", xlim=(-50, 50), ylabel="scores")
-        right.imshow(weights[:KEYS].numpy(), shades, vmin=0, vmax=1)
+        right.imshow(weights[:KEYS].numpy(), COLOUR_MAP, vmin=0, vmax=1)
         for (i, j), weight in zip(torch.ones(KEYS, KEYS).nonzero().tolist(), weights[:KEYS].flatten(), strict=True):
             colour = "white" if weight > 0.5 else "black"
             right.text(j, i, f"{weight:.2f}", ha="center", va="center", fontsize=8, color=colour)

@@ -14,7 +14,7 @@ def expected(picture, made) -> dict:
     """From the numbers on the page, by torch; the Jacobians by autograd."""
     state, data = picture.state, made.data
     d_k, temperature = data["widths"][state["width"]], data["temperatures"][state["temperature"]]
-    dots = torch.tensor(data["hundredths"][state["width"]], dtype=torch.float64) / 100
+    dots = numbers(data["hundredths"][state["width"]])
     scores = dots / {"nothing": 1, "√d_k": math.sqrt(d_k), "d_k": d_k}[state["divisor"]] / temperature
     weights = scores.softmax(dim=-1)
     jacobians = [torch.autograd.functional.jacobian(lambda row: row.softmax(dim=-1), row) for row in scores]
@@ -25,6 +25,10 @@ def expected(picture, made) -> dict:
         "frozen": sum(jacobian.norm().item() < 0.01 for jacobian in jacobians) / len(scores),
         "bins": (counts / counts.sum()).tolist(),
     }  # fmt: skip
+
+
+def numbers(text: str) -> torch.Tensor:
+    return torch.tensor([*map(int, text.split())], dtype=torch.float64).view(-1, 6) / 100
 
 
 def test_each_knob_turns_the_numbers(play):  # noqa: F811
@@ -49,7 +53,7 @@ def test_the_dot_products_are_those_of_longer_and_longer_vectors():
     query, key = (torch.randn(128, n, 1024, generator=generator, dtype=torch.float64) for n in (1, 6))
     for place, d_k in enumerate(made.data["widths"]):
         q, k = query[0, :, :d_k], key[0, :, :d_k]
-        dots = torch.tensor(made.data["hundredths"][place][0], dtype=torch.float64) / 100
+        dots = numbers(made.data["hundredths"][place])[0]
         torch.testing.assert_close(dots, (q @ k.T)[0], atol=0.00501, rtol=0)
         weights = scaled_dot_product_attention(q, k, k)[1][0]
         torch.testing.assert_close((dots / math.sqrt(d_k)).softmax(dim=-1), weights, atol=0.01, rtol=0)
