@@ -24,5 +24,6 @@ KINDS = {
         Kind("knob", "The knob", height=540, narrow_height=900),
         Kind("mask", "Who may look at whom?", height=560, narrow_height=850),
         Kind("online_softmax", "Keys arrive one by one", height=550, narrow_height=780),
+        Kind("view_and_transpose", "View and transpose", height=560, narrow_height=930),
     ]
 }
