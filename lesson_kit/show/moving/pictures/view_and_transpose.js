@@ -159,7 +159,9 @@ function panel(pen, key, title, code, { shape, strides, values, memory, index, a
   // memory
   const wide = (L.width * strip) / values.length;
   const sum = index.slice(1).map((i, axis) => `${i}·${strides[axis + 1]}`).join(" + ");
-  pen.text(`${key} memory`, x, foot - 4, strip === 2 ? "In memory" : "In memory, one line", "small strong");
+  const copied = memory.some((value, n) => n && value < memory[n - 1]);
+  const name = copied ? "A copy in memory" : strip === 2 ? "In memory" : "In memory, one line";
+  pen.text(`${key} memory`, x, foot - 4, name, `small strong ${copied ? "bad" : ""}`);
   pen.text(`${key} sum`, x + L.width, foot - 4, `${digits(number)}: [${index.join(", ")}] → ${sum} = ${at}`, "small end");
   const slot = (n) => [x + (n % (values.length / strip)) * wide, foot + 3 + Math.floor(n / (values.length / strip)) * line];
   [...memory.keys()].sort((a, b) => memory[a] - memory[b]).forEach((n) => {
