@@ -22,6 +22,13 @@ VALUE = ("#007d53", "#3ecf8e")
 OUTPUT = ("#7d1f7a", "#f29bc9")
 WEIGHT = ("#4a5560", "#e2e2da")  # no hue: a weight belongs to a query and a key at once
 
+# --- the blocks of a model: diagrams; as edges and words on GROUND, as fills in the light of ``tint`` ---
+ATTENTION = ("#8f5300", "#e8b04b")
+FEED_FORWARD = ("#006d80", "#5cc4d6")
+NORM = ("#5f6368", "#b0b4ba")
+EMBEDDING = ("#a3316d", "#f08db8")
+HEAD = ("#5a48b0", "#b3a6ff")
+
 # --- verdicts: checks; on the page itself, light or dark ---
 PASSED, NOT_ATTEMPTED, NOT_YET_RIGHT = "#2a8f5c", "#808080", "#c8581c"
 
@@ -60,6 +67,13 @@ EDGE = "#444444"  # of each bar
 def as_css(pairs: dict[str, tuple[str, str]]) -> str:
     """The pairs as CSS variables that follow the theme."""
     return " ".join(f"--{name}: light-dark({light}, {dark});" for name, (light, dark) in pairs.items())
+
+
+def tint(pair: tuple[str, str], share: float = 0.14) -> tuple[str, str]:
+    """``share`` of each colour on its theme's ground: a fill that the theme's text can be read on."""
+    parts = [[[int(c[i : i + 2], 16) for i in (1, 3, 5)] for c in both] for both in zip(pair, GROUND, strict=True)]
+    mixed = [[round(share * a + (1 - share) * b) for a, b in zip(*both, strict=True)] for both in parts]
+    return tuple("#" + "".join(f"{c:02x}" for c in rgb) for rgb in mixed)
 
 
 def luminance(colour: str | tuple[float, ...]) -> float:

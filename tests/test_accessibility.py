@@ -25,6 +25,7 @@ lessons = pytest.mark.parametrize("name", NOTEBOOKS)
 
 TEXT, GRAPHICS = 4.5, 3
 WHITE, JUPYTER_DARK = "#ffffff", "#111111"
+BLOCKS = (colours.ATTENTION, colours.FEED_FORWARD, colours.NORM, colours.EMBEDDING, colours.HEAD)
 ROLES = (colours.QUERY, colours.KEY, colours.VALUE, colours.OUTPUT, colours.WEIGHT)
 USES = [
     (colours.INK, colours.PAPER, TEXT),
@@ -44,6 +45,10 @@ USES = [
     *((pair[theme], colours.CODE_GROUND[theme], TEXT) for pair in colours.CODE.values() for theme in (0, 1)),
     *((role[theme], on[theme], TEXT)
       for role in ROLES for on in (colours.GROUND, colours.CODE_GROUND) for theme in (0, 1)),
+    # diagrams: an edge on the ground, words on a tinted box, and what is faded
+    *((block[theme], colours.GROUND[theme], TEXT) for block in BLOCKS for theme in (0, 1)),
+    *((colours.TEXT[theme], colours.tint(hue)[theme], TEXT) for hue in (*ROLES, *BLOCKS) for theme in (0, 1)),
+    *((colours.BORDER[theme], colours.GROUND[theme], TEXT) for theme in (0, 1)),
     *((word[theme], colours.GROUND[theme], TEXT)
       for word in (colours.GOOD, colours.BAD, colours.QUIET) for theme in (0, 1)),
     *((ink, bar, TEXT) for bar, ink in colours.BARS.values()),

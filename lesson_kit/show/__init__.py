@@ -1,4 +1,4 @@
-"""Showing: matrices with words, heat maps with numbers, lines with their names, bertviz without a network.
+"""Showing: matrices with words, heat maps with numbers, lines with their names, diagrams, bertviz without a network.
 
 Every picture carries an alternative text, and none speaks by colour alone. What draws is loaded at its
 first use: a lesson that begins with a table needs no matplotlib to begin.
@@ -9,6 +9,7 @@ from lesson_kit.notice import count_messages
 
 _HOMES = {
     "contrast": "lesson_kit.show.contrasts:contrast",
+    "diagram": "lesson_kit.show.diagram",
     "figure": "lesson_kit.show.figures:figure",
     "head_view": "lesson_kit.show.attention_views:head_view",
     "heat_map": "lesson_kit.show.heatmaps:heat_map",

@@ -12,6 +12,7 @@ from matplotlib.font_manager import fontManager
 from PIL import Image
 
 from lesson_kit.colours import GRID, LINES, PAPER
+from lesson_kit.show.in_words import in_words
 
 # before 3.11 matplotlib sees the first font of a collection only: for Noto the Japanese one, with the same characters
 CHINESE_FONTS = [
@@ -46,7 +47,6 @@ RC_PARAMS = {
     + cycler(markevery=[0.06] * 6),
 }
 SHORTEST_ALT = 30
-IN_WORDS = "<details><summary>This figure in words</summary>"
 DPI = 144  # sharp on fine screens; the page is told to show 96 to the inch
 
 
@@ -67,16 +67,6 @@ def figure(fig, alt: str) -> None:
     shown = picture(fig, alt)
     display(shown)
     display({"text/html": in_words(shown.alt)}, raw=True)
-
-
-def in_words(alt: str, more: str = "", still: str = "") -> str:
-    """The text of a figure, to be opened with the mouse or the keyboard.
-
-    more: lines of text below. still: the HTML of the still picture, where a live one stands above.
-    """
-    lines = f"<pre>{escape(more)}</pre>" if more else ""
-    summary = IN_WORDS.replace("figure", "picture, still and") if still else IN_WORDS
-    return f"{summary}{still}<p>{escape(alt)}</p>{lines}</details>"
 
 
 def picture(fig, alt: str) -> "Picture":

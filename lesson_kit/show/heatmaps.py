@@ -138,6 +138,7 @@ class HeatMaps:
         n, n_rows, n_columns = self.values.shape
         height, width, across, with_numbers = self._layout()
         down = math.ceil(n / across)
+        across = math.ceil(n / down)
         size = across * (n_columns * width + 0.3) + 1.5, down * (n_rows * height + 0.5) + 0.8
         fig, axes = subplots(down, across, squeeze=False, figsize=size, layout="compressed")
         for k, ax in enumerate(axes.flat):
@@ -156,11 +157,6 @@ class HeatMaps:
             self.scale.draw_bar(fig, axes, self.values[self.open], **place)
         return fig
 
-    @property
-    def _every(self) -> int:
-        """Each row and column has a label, or each second, ..."""
-        return math.ceil(max(self.values.shape[1:]) / MOST_LABELS)
-
     def _layout(self) -> tuple[float, float, int, bool]:
         """Of a cell, in inches: height, width; how many maps stand across; whether there is room for numbers."""
         n, n_rows, n_columns = self.values.shape
@@ -171,13 +167,16 @@ class HeatMaps:
             across = min(n, 4, max(1, int(ROOM / (n_columns * width + 0.3))))
             if across == n or n > SIDE_BY_SIDE:
                 return 0.5, max(width, min(0.6, (ROOM / across - 0.3) / n_columns)), across, True
-        room = 6 if n == 1 else 3.8 if n == 2 else 2.05 if n <= 8 else 1.65  # inches, for each map
-        side = min(max(room / max(n_rows, n_columns), LABEL / self._every), 0.36)
+        room = {1: 6, 2: 3.8, 3: 2.8}.get(n, 2.05 if n <= 8 else 1.65)  # inches, for each map
+        size = max(n_rows, n_columns)
+        side = min(room / size, 0.36)
+        if n not in (2, SIDE_BY_SIDE):  # there is room above and below for what the labels need
+            side = max(side, LABEL / math.ceil(size / MOST_LABELS))
         return side, side, min(n, 4, max(1, int(ROOM / (n_columns * side + 0.3)))), False
 
     def _name_axes(self, ax, width: float, with_numbers: bool, left: bool, bottom: bool) -> None:
         rows, columns = self.names
-        every = self._every
+        every = math.ceil(0.99 * LABEL / width)
         style = {"size": 10 if with_numbers else 9 if len(self.values) < 3 else 8, "parse_math": False}
         slanted = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"} if with_numbers else {"rotation": 90}
         fits = max(map(len, columns)) * 0.1 <= width * every

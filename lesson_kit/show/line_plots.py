@@ -52,9 +52,9 @@ def lines(curves: Mapping, x=None, *, alt: str, levels: Mapping | None = None, f
 
 
 def label_lines(ax) -> None:
-    """Writes each line's label at its last point within the axes, in its colour, none over another, and no legend.
+    """Writes each line's label at its last point within the axes, in its colour, none over another.
 
-    For the lines that have a label; call it when all is drawn and the axes are scaled.
+    For the lines that have a label. Any legend is taken away. Call it when all is drawn and the axes are scaled.
     """
     if ax.get_legend() is not None:
         ax.get_legend().remove()

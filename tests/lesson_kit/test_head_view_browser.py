@@ -200,7 +200,7 @@ def test_the_neuron_view_fits_and_says_its_numbers(browser, width, tmp_path):
     page.close()
 
 
-# All three views together: in JupyterLab, in Notebook 7, in a page exported from there, and in saved pages
+# All three views and a moving picture: in JupyterLab, in Notebook 7, in a page exported from there, and in saved pages
 
 CELLS = [
     """
@@ -219,6 +219,7 @@ tokens = tokenizer.convert_ids_to_tokens(inputs["input_ids"][0])
     """
 display(show.head_view(attentions, tokens, layer=1))
 display(show.model_view(attentions, tokens))
+display(show.moving.drag_the_query())
 show.neuron_view(bert, tokenizer, " ".join(words), layer=1, head=2)
 """.strip(),
 ]
@@ -241,7 +242,7 @@ def run_all(page, address, where, path):
 
 
 def look_at_the_views(page):
-    """Each view draws its lines, and pointing at "they" leaves the lines of "they" alone."""
+    """Each view draws its lines, and pointing at "they" leaves the lines of "they" alone; the moving picture moves."""
     frames = [page.frame_locator(f"iframe[title*='{kind} view']") for kind in ("head", "model", "neuron")]
     head, model, neuron = frames
     for frame in frames:
@@ -271,6 +272,15 @@ def look_at_the_views(page):
     seen = groups.evaluate_all("groups => groups.map(group => +group.style.opacity)")
     assert seen == [float(i == THEY) for i in range(N_WORDS)]
 
+    moving = page.frame_locator("iframe[title='Drag the query']")
+    weight = moving.locator("[data-shows='weights.1']")
+    assert weight.text_content() == "0.67"
+    moving.locator("[data-handle=query]").press("ArrowDown")
+    assert weight.text_content() == "0.65"
+    assert page.locator("iframe[title='Drag the query']").evaluate(
+        "e => e.contentDocument.documentElement.scrollHeight <= e.clientHeight"
+    )
+
 
 @pytest.mark.parametrize("where", ["lab/tree", "notebooks"])
 def test_the_views_live_in_jupyter(where, browser, jupyter):
@@ -290,7 +300,7 @@ def test_the_views_live_in_an_exported_page(browser, jupyter):
         pytest.skip("needs the notebook that test_the_views_live_in_jupyter runs and saves")
     notebook = nbformat.read(folder / "views.ipynb", as_version=4)
     outputs = notebook.cells[1].outputs
-    assert [output.output_type for output in outputs] == ["display_data"] * 3
+    assert [output.output_type for output in outputs] == ["display_data"] * 4
     (folder / "exported.html").write_text(nbconvert.HTMLExporter().from_notebook_node(notebook)[0], encoding="utf-8")
     page = browser.new_page(viewport={"width": 1400, "height": 1000})
     cut_off(page)  # nbconvert's own template asks for MathJax; without it the page is as good

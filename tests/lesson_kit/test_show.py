@@ -387,10 +387,11 @@ def test_the_grid_of_many_names_its_edges_only(drawn):
     show.heat_maps(torch.rand(5, 4, 4), list("abcde"), WORDS, WORDS)
     axes = drawn[0][0].axes
     named = [(len(ax.get_yticks()) > 0, len(ax.get_xticks()) > 0) for ax in axes[:5]]
-    assert named == [(True, False), (False, True), (False, True), (False, True), (True, True)]
-    assert [ax.axison for ax in axes] == [True] * 5 + [False] * 3
-    show.heat_maps(torch.rand(3, 8, 8), list("abc"), range(8), range(8))  # what is compared never goes below
-    assert len({ax.get_subplotspec().rowspan.start for ax in drawn[1][0].axes[:3]}) == 1
+    assert named == [(True, False), (False, False), (False, True), (True, True), (False, True)]
+    assert [ax.axison for ax in axes[:6]] == [True] * 5 + [False]
+    for n, size in [(3, 8), (2, 10), (3, 40), (2, 128)]:  # what is compared never goes below
+        show.heat_maps(torch.rand(n, size, size), list("abc")[:n], range(size), range(size))
+        assert len({ax.get_subplotspec().rowspan.start for ax in drawn[-1][0].axes[:n]}) == 1
 
 
 def test_long_words_are_turned_and_strange_ones_drawn_as_they_are(pictures, drawn, monkeypatch):
@@ -408,6 +409,7 @@ def test_columns_never_overlap(drawn):
     show.heat_maps(torch.rand(12, 20, 20), list("abcdefghijkl"), tokens, tokens)
     show.heat_map(torch.rand(4, 6), WORDS, tokens[:6])
     show.heat_map(torch.rand(64, 64), range(64), range(64))
+    show.heat_maps(torch.rand(3, 40, 40), list("abc"), range(40), range(40))
     for fig, _ in drawn:
         fig.canvas.draw()
         for ax in fig.axes:

@@ -14,6 +14,7 @@ import torch
 from course_utils import Bert
 from lesson_kit import show
 from lesson_kit.show import bertviz_view, figures, neurons
+from lesson_kit.show.in_words import IN_WORDS
 from lesson_kit.show.links import strongest_links
 
 WORDS = ["the", "sky", "is", "blue"]
@@ -110,7 +111,7 @@ def test_a_view_can_be_static(view, shown, monkeypatch):
     picture, words = shown
     assert picture is view.picture
     assert words["text/plain"] == view.links and escape(view.links) in words["text/html"]
-    assert words["text/html"].startswith(figures.IN_WORDS)
+    assert words["text/html"].startswith(IN_WORDS)
 
 
 def test_a_page_is_complete_and_asks_the_network_for_nothing(view, tmp_path):

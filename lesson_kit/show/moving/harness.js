@@ -1,7 +1,7 @@
 // What all moving pictures share: the page's parts, the controls, drawing, the theme. A picture is one call:
 // picture({start, controls, puzzles, keys, numbers, layout, draw, say, handles}); see each function below.
 
-const NARROW = 640; // pixels, as in page.py
+const NARROW = 500; // pixels, as in page.py
 const SVG = "http://www.w3.org/2000/svg";
 const PAUSE = 400; // milliseconds without a change, after which the sentence is said
 
@@ -309,8 +309,9 @@ function followTheme() {
 /** Shows one moving picture.
  *
  * start(data): the state at first, a plain object.           controls(data): a list, as in CONTROLS; [when(state)] hides.
- * puzzles(data): [[text, solved(state, numbers)], ...].      keys: one line on what keys do, besides Tab.
+ * puzzles(data): [[text, solved(state, numbers)], ...].      keys: a line on the keyboard, besides Tab.
  * numbers(state, data): all that is computed.                layout({width, height, narrow}, state, data): where things lie.
+ * [stageFrom]: pixels of width; in a narrower frame that isn't a phone's there is room for the cells alone.
  * draw(pen, state, numbers, layout, data, solved): draws it. say(state, numbers, data): one plain sentence.
  * handles(data): {key: {label, min, max, now(state), text(state), by(state, dx, dy, large), to(state, x, y, layout)}}
  */
@@ -339,7 +340,7 @@ function picture(spec) {
   const above = controls.filter((one) => one.spec.kind !== "cells");
   const bar = element("div", { class: "controls" }, ...above.map(({ root }) => root));
   const cells = controls.filter((one) => one.spec.kind === "cells").map(({ root }) => root);
-  const keys = element("p", { class: "keys" }, `Keys: Tab goes on. ${spec.keys ?? ""}`);
+  const keys = element("p", { class: "keys" }, `Keyboard: Tab goes on. ${spec.keys ?? ""}`);
   const board = element("div", { class: "board" }, ...cells, ...(spec.draw ? [stage] : []));
   const main = element("main", {}, header, list, bar, board, said, keys);
 
@@ -364,8 +365,9 @@ function picture(spec) {
   }
 
   function draw() {
+    stage.hidden = innerWidth >= NARROW && innerWidth < (spec.stageFrom ?? 0);
     const { width, height } = stage.getBoundingClientRect();
-    if (!spec.draw || !width || !height) return;
+    if (!spec.draw || stage.hidden || !width || !height) return;
     svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
     layout = spec.layout?.({ width, height, narrow: innerWidth < NARROW }, state, data) ?? { width, height };
     spec.draw(pen, state, numbers, layout, data, puzzles.map(({ item }) => solved.has(item)));
@@ -420,6 +422,6 @@ function picture(spec) {
   followTheme();
   set({});
   say();
-  new ResizeObserver(() => draw()).observe(stage);
+  new ResizeObserver(() => draw()).observe(main);
   window.picture = { get state() { return structuredClone(state); }, set, numbers: () => structuredClone(numbers) };
 }

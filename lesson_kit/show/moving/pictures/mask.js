@@ -59,6 +59,8 @@ picture({
     ];
   },
 
+  stageFrom: 680,
+
   puzzles: () => [
     ["Hide every word's future.", ({ mask }) => mask.every((row, i) => row.every((open, j) => (j > i ? !open : i !== j || open)))],
     ["Get a row that does not sum to 1.", (_, { sums }) => sums.some((total) => total > 0.01 && total < 0.99)],
@@ -120,7 +122,7 @@ picture({
 
   say({ mask, when, fill, row, shift }, { weights, sums, leaks }, data) {
     const shares = weights[row].map((weight, j) => `${data.tokens[j]} ${exact(weight)}`).join(", ");
-    const name = data.tokens[row];
+    const name = `“${data.tokens[row]}”`;
     let meaning = `The row of ${name} sums to ${exact(sums[row])}.`;
     if (!mask[row].includes(true) && when === "before") {
       meaning = {

@@ -74,7 +74,8 @@ def _draw(scores: list[float], values: list[float], names: list[str]):
         above.bar(range(len(s)), heights, bottom=bottom, color=WEIGHT[0], alpha=shade, width=0.7)
         bottom = bottom + heights
     outputs = [float(s[: t + 1].softmax(dim=0) @ v[: t + 1]) for t in range(len(s))]
-    above.set(ylim=(0, 1.08 * float(bottom.max())), title="the sum l after each key: its parts shrink when a larger score comes", ylabel="sum l")
+    above.set(ylim=(0, 1.08 * float(bottom.max())), ylabel="sum l")
+    above.set_title("the sum l after each key: its parts shrink when a larger score comes")
     below.plot(range(len(s)), outputs, color=OUTPUT[0], marker="o", linestyle="-", markevery=1)
     below.set(ylabel="mixture o / l", xlabel="keys so far")
     below.set_xticks(range(len(s)), names, parse_math=False)

@@ -13,7 +13,7 @@ from browsing import cut_off
 from lesson_kit.show.moving.page import LARGEST
 
 SERIOUS = ("serious", "critical")
-WIDTHS = (1000, 700, 640, 390, 360)
+WIDTHS = (1000, 700, 548, 390, 360)  # 548: a cell of JupyterLab in a window of 1000 by 700
 PAUSE = 450  # milliseconds: the sentence is said when nothing has changed for 400
 
 

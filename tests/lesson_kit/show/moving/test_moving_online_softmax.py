@@ -29,7 +29,8 @@ def expected(picture, made) -> dict:
 
 
 def check(picture, made):
-    expect_numbers(picture, expected(picture, made), digits={"scores": 1} | dict.fromkeys("m l o factor parts output".split(), 2))
+    digits = {"scores": 1} | dict.fromkeys("m l o factor parts output".split(), 2)
+    expect_numbers(picture, expected(picture, made), digits)
 
 
 def test_each_key_that_arrives(play):  # noqa: F811
