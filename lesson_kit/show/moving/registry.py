@@ -20,6 +20,7 @@ KINDS = {
     kind.name: kind
     for kind in [
         Kind("drag_the_query", "Drag the query", height=540, narrow_height=860),
+        Kind("decode", "A translator at work", height=560, narrow_height=870),
         Kind("mask", "Who may look at whom?", height=560, narrow_height=840),
     ]
 }
