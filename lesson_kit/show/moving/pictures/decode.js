@@ -54,6 +54,13 @@ function strip(words, room, least) {
   return { cells, rows: lines.length };
 }
 
+/** How the characters stand in a box of this width, large. */
+function written(tokens, width) {
+  const [size, line] = [24, 32];
+  const across = Math.floor(width / size);
+  return { size, line, across, height: line * Math.ceil(tokens.length / across) };
+}
+
 /** A strip's bars from 0 to 1, numbers over them, words below. `hidden(i)`: not seen. */
 function bars(pen, key, { cells }, place, words, weights, classes) {
   const { x, y, line, tall } = place;
@@ -124,7 +131,7 @@ picture({
     const board = over.rows === 1 && row >= 4 ? { x: margin, y: below + 16, row } : null;
     const next = narrow
       ? { x: 0, y: below + 12 + (board ? 24 + row * tokens.length : 0), width, row: 33 }
-      : { x: width - side, y: 14, width: side, row: 42 };
+      : { x: width - side, y: 14, width: side, row: Math.min(42, (height - 72 - written(tokens, side).height) / 5) };
     return { narrow, notes: room > 480, width, height, fed, over, fedAt: place(20), overAt: place(second), board, next };
   },
 
@@ -148,7 +155,7 @@ picture({
     pen.text("over title", 0, overAt.y - 7, "2  Looks at the source", "strong");
     if (notes) pen.text("over note", overAt.x + 152, overAt.y - 7, "cross-attention: all words, at every step", "small quiet");
     bars(pen, "looks", over, overAt, source, numbers.looks, "key");
-    if (!narrow)
+    if (!narrow && fedAt.tall > 24)
       for (const [key, { y, tall }] of [["fed", fedAt], ["over", overAt]]) {
         pen.text(`${key} one`, 22, y + 24, "1", "small quiet end");
         pen.text(`${key} zero`, 22, y + 15 + tall, "0", "small quiet end");
@@ -184,15 +191,14 @@ picture({
       pen.rect(`next bar ${i}`, next.x, y + 6, next.width * share, 9, `fill ${i ? "weight" : "output"}`, { rx: 3 });
     });
     const foot = next.y + 20 + next.row * 5 + 4;
-    pen.text("product name", next.x, foot, "The sentence so far, all multiplied", "small quiet");
+    pen.text("product name", next.x, foot, "All so far, multiplied", "small quiet");
     pen.text("product", next.x + next.width, foot, fixed(numbers.product, 3), "end strong output", "product");
     if (narrow) return;
-    const size = 24;
-    const across = Math.floor(next.width / size);
+    const { size, across, line } = written(tokens, next.width);
     tokens.slice(0, step + 1).forEach((token, t) => {
       const style = token === "[EOS]" ? undefined : `font-size: ${size - 2}px`;
       const x = next.x + size * ((t % across) + 0.5);
-      const y = foot + 34 + (size + 8) * Math.floor(t / across);
+      const y = foot + line + line * Math.floor(t / across);
       pen.put(`written ${t}`, "text", { x, y, style, class: `middle ${t === step ? "output strong" : ""}` }, named(token));
     });
   },

@@ -1,5 +1,6 @@
 """Decode: one translation, character by character: what is fed, what is seen, where it looks, what it says next."""
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -87,16 +88,16 @@ def _draw(sentence: dict):
     tokens, steps = sentence["tokens"], sentence["steps"]
     names = [_name(token) for token in tokens]
     n, source = len(tokens), [_name(word) for word in sentence["source"]]
-    fig, (left, right) = subplots(1, 2, figsize=(10.4, 1.4 + 0.36 * n), sharey=True, width_ratios=[n, len(source) * 1.1])
+    fig, (left, right) = subplots(
+        1, 2, figsize=(10.4, 1.4 + 0.36 * n), sharey=True, width_ratios=[n, len(source) * 1.1]
+    )
     panels = [("Sees what is written", ["start", *names[:-1]], "sees"), ("Looks at the source", source, "looks")]
     for ax, (title, columns, key) in zip((left, right), panels, strict=True):
-        weights = torch.full((n, len(columns)), float("nan"))
-        for t, step in enumerate(steps):
-            weights[t, : len(step[key])] = torch.tensor(step[key])
+        weights = [step[key] + [math.nan] * (len(columns) - len(step[key])) for step in steps]
         shown = ax.imshow(weights, cmap="Blues", vmin=0, vmax=1, aspect="auto")
-        for t, row in enumerate(weights.tolist()):
+        for t, row in enumerate(weights):
             for s, weight in enumerate(row):
-                if weight != weight:  # hidden by the mask
+                if math.isnan(weight):  # hidden by the mask
                     cell = {"facecolor": "white", "edgecolor": MISSING, "hatch": "////", "linewidth": 0}
                     ax.add_patch(_cell(s, t, **cell))
                 elif n <= 9:
