@@ -22,5 +22,6 @@ KINDS = {
         Kind("drag_the_query", "Drag the query", height=540, narrow_height=860),
         Kind("decode", "A translator at work", height=560, narrow_height=870),
         Kind("mask", "Who may look at whom?", height=560, narrow_height=840),
+        Kind("spread", "Change a word", height=560, narrow_height=760),
     ]
 }
