@@ -83,7 +83,9 @@ def write(
             written[name].append(page)
     if browser is not None:
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            printing = {name: [pool.submit(print_pdf, page, browser) for page in pages] for name, pages in written.items()}
+            printing = {
+                name: [pool.submit(print_pdf, page, browser) for page in pages] for name, pages in written.items()
+            }
             for name, pages in written.items():
                 pdfs = [each.result() for each in printing[name]]
                 written[name] = [path for pair in zip(pages, pdfs, strict=True) for path in pair]
