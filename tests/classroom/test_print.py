@@ -275,7 +275,7 @@ def test_write_makes_all_sheets_and_knows_no_others(tmp_path, monkeypatch):
         worksheets.write(tmp_path, ["05_word_order", "03_masks"])
 
 
-def test_on_a_web_site_a_sheet_links_to_its_lesson_and_its_answers_on_the_screen_alone(open_sheet, tmp_path, monkeypatch):
+def test_on_a_web_site_a_sheet_links_to_its_lesson_and_answers_on_the_screen_alone(open_sheet, tmp_path, monkeypatch):
     monkeypatch.setattr(worksheets, "find_browser", lambda: None)
     worksheets.write(tmp_path / "site", ["05_word_order"], lessons="..")
     worksheets.write(tmp_path / "class", ["05_word_order"], answers=False, lessons="..")
