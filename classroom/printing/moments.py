@@ -29,7 +29,7 @@ QUIET = re.compile(r"\bcheck\.\w+\(|find_spec|^\s*%pip", re.MULTILINE)  # an exe
 HELP = re.compile(
     r"^<details>\s*<summary>(?:Hint|Solution).*?</details>\n?|^\[Open in Binder\][^\n]*\n?", re.MULTILINE | re.DOTALL
 )
-DIAGRAM = re.compile('<img class="course-still" alt="[^"]*" src="[^"]*">')  # what show.diagram gives to a page without styles
+DIAGRAM = re.compile('<img class="course-still" alt="[^"]*" src="[^"]*">')  # of show.diagram, for a page without styles
 LISTED = re.compile(r"([-*]|\d+\.) ")
 OF_THE_NOTEBOOK = re.compile(r"\bcells?\b|\bbelow\b|[?:]$")  # what a sentence on a slide doesn't speak of
 

@@ -22,7 +22,7 @@ MOST_NUMBERS = 100  # in one map
 MOST_NUMBERS_IN_ALL = 200
 MOST_LABELS = 40
 LABEL = 0.16  # inches: what a turned label needs
-ROOM = 9.5  # inches across, for all maps
+ROOM = 9.6  # inches across, for all maps
 SIDE_BY_SIDE = 3  # maps; they are compared, so their numbers go before they stand below each other
 
 

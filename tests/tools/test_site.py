@@ -177,7 +177,8 @@ UNFOLD = "document.querySelectorAll('details').forEach(details => { details.open
 PICTURES = """Promise.all([...document.images].map(async image => {
     image.loading = 'eager'
     await image.decode()
-    return image.alt.length > 20 && image.naturalWidth > 0 && image.getAttribute('width') > 0
+    const sized = image.getAttribute('width') > 0 || image.src.startsWith('data:')
+    return image.alt.length > 20 && image.naturalWidth > 0 && sized
 }))"""
 FORMULAS = """[...document.querySelectorAll('main math')].filter(math => math.checkVisibility()).filter(math => {
     const box = math.getBoundingClientRect()
@@ -292,7 +293,7 @@ def test_the_search_finds_softmax(served, page):
     texts = found.all_text_contents()
     assert "01 · Attention by hand > What softmax forgets" in texts and len(texts) > 10
     page.wait_for_function("document.querySelectorAll('#search-results li p').length > 5")  # a few words of each page
-    found.filter(has_text="What softmax forgets").click()
+    found.filter(has_text="01 · Attention by hand > What softmax forgets").click()
     assert page.url == f"{served}/01_attention_by_hand.html#what-softmax-forgets"
 
 

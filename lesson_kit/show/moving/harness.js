@@ -179,10 +179,12 @@ const CONTROLS = {
     return { root: element("div", { class: "control", role: "group", "aria-label": spec.label }, name, row), refresh() {} };
   },
 
-  /** {kind: "steps", key, label, count, [text(state)], [play: milliseconds for a step]}; the state holds 0 ... count - 1 */
+  /** {kind: "steps", key, label, count, [text(state)], [play: milliseconds for a step]}; the state holds 0 ... count - 1;
+   *  count may be count(state) */
   steps(spec, set) {
     let timer = null;
-    const move = (by) => set((state) => ({ [spec.key]: Math.min(spec.count - 1, Math.max(0, state[spec.key] + by)) }), true);
+    const count = typeof spec.count === "function" ? spec.count : () => spec.count;
+    const move = (by) => set((state) => ({ [spec.key]: Math.min(count(state) - 1, Math.max(0, state[spec.key] + by)) }), true);
     const stop = () => {
       clearInterval(timer);
       timer = null;
@@ -206,12 +208,12 @@ const CONTROLS = {
     const name = element("span", { class: "name" }, spec.label);
     const root = element("div", { class: "control", role: "group", "aria-label": spec.label }, name, row, shown);
     const refresh = (state) => {
-      const [first, last] = [state[spec.key] === 0, state[spec.key] === spec.count - 1];
+      const [first, last] = [state[spec.key] === 0, state[spec.key] === count(state) - 1];
       back.setAttribute("aria-disabled", first);
       next.setAttribute("aria-disabled", last);
       next.dataset.more = last ? "" : "yes";
       if (last && timer !== null) stop();
-      shown.textContent = spec.text ? spec.text(state) : `${state[spec.key] + 1} of ${spec.count}`;
+      shown.textContent = spec.text ? spec.text(state) : `${state[spec.key] + 1} of ${count(state)}`;
     };
     return { root, refresh };
   },

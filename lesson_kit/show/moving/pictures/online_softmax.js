@@ -88,7 +88,7 @@ picture({
 
     // the keys: the part of each in the sum, from 0 to 1; its score below
     pen.text("bars title", bars.x, bars.y - 7, "Its part in the sum", "strong");
-    pen.text("bars formula", bars.x + 166, bars.y - 7, "e to the power of (score − m)", "small quiet");
+    if (bars.width > 350) pen.text("bars formula", bars.x + 166, bars.y - 7, "e to the power of (score − m)", "small quiet");
     pen.line("foot", bars.x, foot, bars.x + bars.width, foot, "axis");
     names.forEach((name, i) => {
       const [x, wide] = [bars.x + i * each + 4, each - 8];
