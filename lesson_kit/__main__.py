@@ -9,7 +9,6 @@ from pathlib import Path
 
 from lesson_kit import ready, working_copies
 
-
 USAGE = """\
 What shall it do? Type one of these:
 

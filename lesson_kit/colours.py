@@ -9,6 +9,10 @@ PAPER, INK = "#ffffff", "#000000"
 LINES = ["#0072B2", "#D55E00", "#000000", "#009E73", "#882255", "#777777"]  # told apart by colour-blind readers too
 FRAME = "#8c8c8c"  # around a map whose lightest cells are white
 MISSING = "#cccccc"  # NaN and infinities in a heat map; an x stands on it
+HATCH = "#8c8c8c"  # what a mask hides in a heat map
+# From next to zero to the end of the scale; in bertviz's views the last of each.
+ABOVE = ["#deebf7", "#9ecae1", "#4292c6", "#2171b5", "#08519c", "#08306b"]
+BELOW = ["#feedde", "#fdbe85", "#f08030", "#d94801", "#a63603", "#7f2704"]
 GRID, BETWEEN_CELLS = "#dddddd", "#d8d8d8"  # decoration: nothing is lost without these lines
 
 # --- what attention is made of: diagrams and moving pictures; as lines, marks and words on GROUND and CODE_GROUND ---
@@ -17,6 +21,13 @@ KEY = ("#b34700", "#ff9040")
 VALUE = ("#007d53", "#3ecf8e")
 OUTPUT = ("#7d1f7a", "#f29bc9")
 WEIGHT = ("#4a5560", "#e2e2da")  # no hue: a weight belongs to a query and a key at once
+
+# --- the blocks of a model: diagrams; as edges and words on GROUND, as fills in the light of ``tint`` ---
+ATTENTION = ("#8f5300", "#e8b04b")
+FEED_FORWARD = ("#006d80", "#5cc4d6")
+NORM = ("#5f6368", "#b0b4ba")
+EMBEDDING = ("#a3316d", "#f08db8")
+HEAD = ("#5a48b0", "#b3a6ff")
 
 # --- verdicts: checks; on the page itself, light or dark ---
 PASSED, NOT_ATTEMPTED, NOT_YET_RIGHT = "#2a8f5c", "#808080", "#c8581c"
@@ -58,12 +69,29 @@ def as_css(pairs: dict[str, tuple[str, str]]) -> str:
     return " ".join(f"--{name}: light-dark({light}, {dark});" for name, (light, dark) in pairs.items())
 
 
+def tint(pair: tuple[str, str], share: float = 0.14) -> tuple[str, str]:
+    """``share`` of each colour on its theme's ground: a fill that the theme's text can be read on."""
+    parts = [[[int(c[i : i + 2], 16) for i in (1, 3, 5)] for c in both] for both in zip(pair, GROUND, strict=True)]
+    mixed = [[round(share * a + (1 - share) * b) for a, b in zip(*both, strict=True)] for both in parts]
+    return tuple("#" + "".join(f"{c:02x}" for c in rgb) for rgb in mixed)
+
+
 def luminance(colour: str | tuple[float, ...]) -> float:
     """WCAG's relative luminance, 0 for black to 1 for white. ``colour``: "#rrggbb" or red, green and blue in 0..1."""
     if isinstance(colour, str):
         colour = tuple(int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
     red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in colour[:3])
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def darkened(colour: str, ground: str, least: float) -> str:
+    """``colour``, or as little darker as gives it that contrast with ``ground``."""
+    parts = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
+    for share in range(100, -1, -1):
+        darker = "#" + "".join(f"{round(part * share / 100):02x}" for part in parts)
+        if contrast(darker, ground) >= least:
+            return darker
+    raise ValueError(f"ground {ground} is too dark for a contrast of {least}")
 
 
 def contrast(one, other) -> float:

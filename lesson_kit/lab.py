@@ -41,7 +41,10 @@ PAGE = {  # what no lesson uses, and a page without it opens sooner
         "@jupyterlab/notebook-extension:update-raw-mimetype",
     ],
 }
-STYLE = "html:root { --jp-sidebar-min-width: 278px; } /* the longest name of a lesson */\n"
+STYLE = """\
+html:root { --jp-sidebar-min-width: 278px; } /* the longest name of a lesson */
+.jp-RenderedMarkdown a { overflow-wrap: anywhere; } /* an address longer than the page is wide */
+"""
 LAYOUT = {
     "left": {
         "collapsed": False,

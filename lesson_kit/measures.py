@@ -45,6 +45,24 @@ def cosine_gap(vectors: Tensor, senses: Sequence[str], centred: bool = False, ti
     return float(cosines[same].sum() / pairs[same].sum() - cosines[~same].sum() / pairs[~same].sum())
 
 
+def contrast(weights: Tensor, mask: Tensor | None = None) -> Tensor:
+    """Attention weights minus the mean of what the other rows give to the same column: (..., rows, columns).
+
+    A large weight in a column that every row looks at has no contrast: that query asks nothing of its own.
+    ``mask``: (rows, columns) or what broadcasts to it, True = may attend; rows that may not look at a column are left
+    out of its mean. NaN where the mask hides a cell, or leaves no other row. Raises ValueError for fewer than two rows
+    and TypeError for a mask that is not boolean.
+    """
+    if weights.dim() < 2 or weights.shape[-2] < 2:
+        raise ValueError(f"weights must have shape (..., rows, columns) and two rows; got {tuple(weights.shape)}")
+    if mask is not None and mask.dtype != torch.bool:
+        raise TypeError(f"mask must hold booleans, True = may attend; got {mask.dtype}")
+    may = torch.ones_like(weights, dtype=torch.bool) if mask is None else mask.expand_as(weights)
+    seen = weights * may
+    others = (seen.sum(-2, keepdim=True) - seen) / (may.sum(-2, keepdim=True) - 1)
+    return (weights - others).masked_fill(~may | (may.sum(-2, keepdim=True) < 2), torch.nan)
+
+
 def relations(sentence: Sentence) -> dict[str, list[tuple[int, tuple[int, ...]]]]:
     """For each relation: (who looks, the words that count as right)."""
     words = sentence.words

@@ -25,11 +25,15 @@ lessons = pytest.mark.parametrize("name", NOTEBOOKS)
 
 TEXT, GRAPHICS = 4.5, 3
 WHITE, JUPYTER_DARK = "#ffffff", "#111111"
+BLOCKS = (colours.ATTENTION, colours.FEED_FORWARD, colours.NORM, colours.EMBEDDING, colours.HEAD)
 ROLES = (colours.QUERY, colours.KEY, colours.VALUE, colours.OUTPUT, colours.WEIGHT)
 USES = [
     (colours.INK, colours.PAPER, TEXT),
     (colours.INK, colours.MISSING, TEXT),
     (colours.FRAME, colours.PAPER, GRAPHICS),
+    (colours.HATCH, colours.PAPER, GRAPHICS),
+    *((strongest, colours.PAPER, TEXT) for strongest in (colours.ABOVE[-1], colours.BELOW[-1])),
+    *((colours.darkened(line, colours.PAPER, TEXT), colours.PAPER, TEXT) for line in colours.LINES),
     *((line, colours.PAPER, GRAPHICS) for line in colours.LINES),
     *((bar, ground, GRAPHICS) for bar in (colours.PASSED, colours.NOT_ATTEMPTED, colours.NOT_YET_RIGHT)
       for ground in (WHITE, JUPYTER_DARK)),
@@ -41,6 +45,10 @@ USES = [
     *((pair[theme], colours.CODE_GROUND[theme], TEXT) for pair in colours.CODE.values() for theme in (0, 1)),
     *((role[theme], on[theme], TEXT)
       for role in ROLES for on in (colours.GROUND, colours.CODE_GROUND) for theme in (0, 1)),
+    # diagrams: an edge on the ground, words on a tinted box, and what is faded
+    *((block[theme], colours.GROUND[theme], TEXT) for block in BLOCKS for theme in (0, 1)),
+    *((colours.TEXT[theme], colours.tint(hue)[theme], TEXT) for hue in (*ROLES, *BLOCKS) for theme in (0, 1)),
+    *((colours.BORDER[theme], colours.GROUND[theme], TEXT) for theme in (0, 1)),
     *((word[theme], colours.GROUND[theme], TEXT)
       for word in (colours.GOOD, colours.BAD, colours.QUIET) for theme in (0, 1)),
     *((ink, bar, TEXT) for bar, ink in colours.BARS.values()),
@@ -60,6 +68,13 @@ DECORATION = {*colours.HAIRLINE, colours.GRID, colours.BETWEEN_CELLS, "#d0d0d0",
 @pytest.mark.parametrize("colour, ground, least", USES)
 def test_every_colour_can_be_told_from_what_it_stands_on(colour, ground, least):
     assert colours.contrast(colour, ground) >= least
+
+
+def test_darkened_is_the_colour_itself_where_that_will_do():
+    assert colours.darkened("#000000", colours.PAPER, TEXT) == "#000000"
+    assert colours.contrast(colours.darkened("#009E73", colours.PAPER, TEXT), colours.PAPER) < 4.7
+    with pytest.raises(ValueError, match="ground #333333 is too dark for a contrast of 4.5"):
+        colours.darkened("#777777", "#333333", TEXT)
 
 
 # What colour-blind readers see, from linear red, green and blue (Machado, Oliveira and Fernandes, 2009, severity 1).

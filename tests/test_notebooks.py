@@ -72,7 +72,7 @@ def test_has_one_title_and_skips_no_heading_level(name):
 
 @lessons
 def test_headings_are_plain_in_the_table_of_contents(name):
-    """JupyterLab's contents set no formulas: they would show ``$d_k$`` as it is typed. Emphasis and code they do set."""
+    """JupyterLab's contents set no formulas: they would show ``$d_k$`` as it is typed. Code and emphasis they set."""
     headings = re.findall(r"^#{1,6} (.+)", prose(name), flags=re.MULTILINE)
     assert headings and [heading for heading in headings if re.search(r"[$<>\\]|&\w+;", heading)] == []
 

@@ -77,6 +77,7 @@ def test_the_wheel_holds_the_two_doors_that_lessons_use():
         "import course_utils",
         "import lesson_kit",
         "from lesson_kit import check, compare_hidden_states, examples, load_bert, show; show.matrix([[1]])",
+        "from lesson_kit import show; show.diagram.stack()",
     ],
 )
 def test_importing_loads_nothing_heavy_before_it_is_used(statement):

@@ -40,12 +40,19 @@ def rewrite(url: str, checkout: Path = CHECKOUT) -> list[Path]:
         ValueError: ``url`` is no address of a repository on GitHub.
     """
     old, new = slug(address(checkout)), slug(url)
-    search = ["git", "grep", "-Il", "--fixed-strings", old]
+    search = ["git", "grep", "-Il", "--fixed-strings", "-e", old, "-e", site(old)]
     found = subprocess.run(search, cwd=checkout, capture_output=True, text=True, check=True).stdout
     changed = [checkout / name for name in found.splitlines()]
     for path in changed:
-        path.write_bytes(re.sub(rb"\b%s(?![\w-])" % re.escape(old.encode()), new.encode(), path.read_bytes()))
+        content = path.read_bytes().replace(site(old).encode(), site(new).encode())
+        path.write_bytes(re.sub(rb"\b%s(?![\w-])" % re.escape(old.encode()), new.encode(), content))
     return changed
+
+
+def site(repository: str) -> str:
+    """Where GitHub Pages shows the web site of a repository, given as "owner/name"."""
+    owner, name = repository.split("/")
+    return f"https://{owner.lower()}.github.io/{name}/"
 
 
 def binder_link(lesson: str) -> str:
@@ -56,6 +63,11 @@ def binder_link(lesson: str) -> str:
 def colab_link(lesson: str) -> str:
     """The address that opens ``lesson`` in Colab."""
     return f"https://colab.research.google.com/github/{slug(address())}/blob/{BRANCH}/notebooks/{lesson}.ipynb"
+
+
+def worksheet_link(lesson: str) -> str:
+    """The address of the worksheet of ``lesson`` on the web site."""
+    return f"{site(slug(address()))}worksheets/{lesson}.html"
 
 
 def main(arguments: list[str]) -> int:

@@ -10,7 +10,7 @@ from PIL import Image
 from lesson_kit import compare_hidden_states, examples, load_bert, show
 from lesson_kit.data import CHECKOUT
 from lesson_kit.show.figures import DPI, RC_PARAMS
-from lesson_kit.show.heatmaps import COLOUR_MAP
+from lesson_kit.show.scales import COLOUR_MAP
 
 BLUE, ORANGE = "#0072B2", "#D55E00"
 TOLERANCE = 1e-5
@@ -26,7 +26,7 @@ def draw_head(ax, bert, inputs) -> None:
     layer, head = divmod(shares.argmax().item(), shares.shape[1])
     assert shares[layer, head] > 0.5, "the README says: mostly"
 
-    ax.imshow(weights[layer, head], COLOUR_MAP, vmin=0)
+    ax.imshow(weights[layer, head], COLOUR_MAP, vmin=0, vmax=1)
     ax.add_patch(plt.Rectangle((-0.5, they - 0.5), len(words), 1, fill=False, edgecolor=ORANGE, linewidth=2))
     ax.set_xticks(range(len(words)), words, rotation=90)
     ax.set_yticks(range(len(words)), words)

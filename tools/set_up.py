@@ -1,8 +1,9 @@
 """Gives every lesson the same beginning: ``python -m tools.set_up [NOTEBOOK ...]``; without arguments, all of them.
 
-Links that open the lesson elsewhere, two cells of set-up (one line that a reader sees, the rest collapsed), ``import
-torch`` among the lesson's own imports, and the metadata that JupyterLab would add. Cells that are right already stay
-as they are, and so does everything else; stored outputs are kept, the counts go on from the cells put in.
+Links that open the lesson elsewhere, and its worksheet; two cells of set-up (one line that a reader sees, the rest
+collapsed), ``import torch`` among the lesson's own imports, and the metadata that JupyterLab would add. Cells that are
+right already stay as they are, and so does everything else; stored outputs are kept, the counts go on from the cells
+put in.
 """
 
 import json
@@ -10,7 +11,8 @@ import re
 import sys
 from pathlib import Path
 
-from tools.addresses import CHECKOUT, address, binder_link, colab_link
+from classroom.printing.sheets import SHEETS
+from tools.addresses import CHECKOUT, address, binder_link, colab_link, worksheet_link
 
 INSTALL = """\
 # Installs the course on Colab; elsewhere, where it is installed, nothing happens.
@@ -43,6 +45,8 @@ def begin(notebook: dict, lesson: str) -> dict:
     """The notebook with the course's beginning; ``lesson`` is its name, such as "03_masks"."""
     first, *rest = notebook["cells"]
     links = f"[Open in Binder]({binder_link(lesson)}) · [Open in Colab]({colab_link(lesson)})"
+    if lesson in SHEETS:
+        links += f" · [Worksheet to print]({worksheet_link(lesson)})"
     _set(first, LINKS.sub(lambda _: links, _source(first)))
     old = [cell for cell in rest[:2] if cell["cell_type"] == "code" and _is_set_up(_source(cell))]
     rest = rest[len(old) :]

@@ -1,6 +1,7 @@
-"""A lesson's Markdown as HTML that loads nothing: for slides and pages."""
+"""A lesson's Markdown: its paragraphs and sentences, and HTML that loads nothing."""
 
 import re
+from collections.abc import Iterator
 from html import escape
 
 from nbconvert.filters.markdown_mistune import IPythonRenderer
@@ -48,3 +49,54 @@ def title_of(notebook: NotebookNode, name: str) -> str:
         if cell.cell_type == "markdown" and (found := re.search(r"^# (.+)", cell.source, flags=re.MULTILINE)):
             return found[1]
     return name
+
+
+# --- paragraphs and sentences ------------------------------------------------------------------
+
+WHOLE = re.compile(r"^```.*?^```|^<details>.*?</details>|^\$\$.*?\$\$", flags=re.MULTILINE | re.DOTALL)
+ATOM = re.compile(r"\$[^$]+\$|`[^`]+`|\*\*.+?\*\*|\]\([^)]*\)|\([^()]*\)|\"[^\"]*\"")  # no sentence ends in it
+ABBREVIATED = r"(?<!\bal\.)(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bvs\.)"
+
+
+def paragraphs(source: str) -> Iterator[str]:
+    """The top-level parts of a Markdown text; a code block, a ``details`` and a formula stay whole."""
+    marked, whole = _hidden(source, WHOLE, "\n\n")
+    marked = re.sub(r"^(#+ .*)$", r"\n\1\n", marked, flags=re.MULTILINE)
+    for part in re.split(r"\n\s*\n", marked):
+        if part.strip():
+            yield _back(part.strip("\n"), whole)
+
+
+def sentences(paragraph: str) -> list[str]:
+    """Formulas, code and what stands in brackets or quotation marks hold no end of one."""
+    marked, atoms = _hidden(paragraph.replace("\n", " "), ATOM)
+    return [_back(part, atoms) for part in re.split(rf"(?<=[.!?]){ABBREVIATED}\s+(?=[A-Z\0*\[])", marked)]
+
+
+def first_sentences(text: str, letters: int, without: re.Pattern | None = None) -> str:
+    """Of its first paragraph, as many as ``letters`` hold, and one in any case; none in which ``without`` is found."""
+    kept = []
+    for sentence in sentences(next(paragraphs(text), "")):
+        if without and without.search(sentence):
+            continue
+        if kept and len(" ".join([*kept, sentence])) > letters:
+            break
+        kept.append(sentence)
+    if len(kept) > 1 and not re.search(r"[.!?][*)\"]*$", kept[-1]):
+        kept.pop()  # it leads to something that is not here
+    return re.sub(r":$", ".", " ".join(kept))
+
+
+def _hidden(text: str, pattern: re.Pattern, around: str = "") -> tuple[str, list[str]]:
+    """The text with a mark in place of each match, and the matches."""
+    found: list[str] = []
+
+    def hide(match: re.Match) -> str:
+        found.append(match[0])
+        return f"{around}\0{len(found) - 1}\0{around}"
+
+    return pattern.sub(hide, text), found
+
+
+def _back(text: str, found: list[str]) -> str:
+    return re.sub("\0(\\d+)\0", lambda match: found[int(match[1])], text)

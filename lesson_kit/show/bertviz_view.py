@@ -1,4 +1,4 @@
-"""bertviz's views, made to draw without a network: a static figure, the strongest links in words, an offline page."""
+"""bertviz's views, made to draw without a network, in their frame: an offline page, a still picture, links in words."""
 
 import json
 import os
@@ -6,20 +6,28 @@ import re
 from collections.abc import Callable
 from functools import cached_property
 from html import escape
-from importlib.metadata import distribution
+from importlib.metadata import distribution, version
 from pathlib import Path
 
 from IPython.display import display
 
-from lesson_kit.colours import FRAME, INK, PAPER
+from lesson_kit.colours import ABOVE, FRAME, INK, PAPER
 from lesson_kit.notice import waiting
-from lesson_kit.show.figures import Picture, picture
+from lesson_kit.show.figures import Picture, in_words, picture
 
 MOST_NUMBERS = 85_000  # about 0.5 MB of page besides d3 and jQuery; with more, layers are left out
-HIGHEST = 900  # pixels; a longer view scrolls
-PAGE_CSS = f""":root {{ color-scheme: light }} body {{ background: {PAPER}; color: {INK}; margin: 10px }}
-body, p, pre {{ font: 14px/1.4 Helvetica, Arial, sans-serif }} p {{ margin: 0 0 8px }} pre {{ white-space: pre-wrap }}
-img {{ max-width: 100%; height: auto }} svg {{ overflow: visible }}"""
+HIGHEST = 520  # pixels: with its cell it fits JupyterLab in a window of 1000 by 700; what is larger is drawn smaller
+STRONGEST = ABOVE[-1]  # weight 1, and the largest numbers above 0: as in the still picture; weaker is paler
+PAGE_CSS = f""":root {{ color-scheme: light }} body {{ background: {PAPER}; color: {INK}; margin: 8px 10px 0 }}
+body, p, pre {{ font: 13px/1.35 Helvetica, Arial, sans-serif }} p {{ margin: 0 0 4px }} pre {{ white-space: pre-wrap }}
+div[id^=bertviz] {{ padding: 0 !important }} img {{ max-width: 100%; height: auto }} svg {{ display: block }}
+#said {{ height: 1.35em; overflow: hidden; white-space: nowrap; text-overflow: ellipsis; font-weight: bold }}
+.number, .name, .vectorborder, .vector-highlight-group {{ pointer-events: none }}
+.number, .name {{ dominant-baseline: central }}
+.number {{ font-size: 12px; font-weight: bold; font-variant-numeric: tabular-nums }}
+.name {{ font-size: 12px; text-anchor: middle }}
+svg text {{ paint-order: stroke; stroke: {PAPER}; stroke-width: 3px }}"""
+NUMBERS = Path(__file__).with_suffix(".js")
 SHIM = "window.require = {config() {}}; window.requirejs = (names, run) => run(window.jQuery, window.d3);"
 NAMES = {"layer": "Layer", "att_head": "Head", "filter": "Attention"}
 
@@ -27,8 +35,9 @@ NAMES = {"layer": "Layer", "att_head": "Head", "filter": "Attention"}
 class View:
     """What ``head_view``, ``model_view`` and ``neuron_view`` return. As a cell's last line, or in ``display(...)``:
 
-    a static figure, the strongest links in words, then bertviz's interactive view in an ``<iframe>`` that needs
-    nothing from outside. With the environment variable COURSE_INTERACTIVE=0 the interactive view is left out.
+    bertviz's interactive view in an ``<iframe>`` that needs nothing from outside; the still picture and the strongest
+    links in words stand folded below it. With the environment variable COURSE_INTERACTIVE=0, and where no HTML is
+    shown, the still picture stands in its place.
     """
 
     def __init__(self, title: str, draw: Callable, links: str, page: Callable[[str], str], height: float):
@@ -62,32 +71,44 @@ class View:
 
     def _ipython_display_(self) -> None:
         with waiting("Drawing …") as notice:
+            if os.environ.get("COURSE_INTERACTIVE", "1") != "0":
+                data, metadata = self.picture._repr_mimebundle_()
+                below = in_words(self.picture.alt, self.links, self.picture.html())
+                bundle = data | {"text/html": self.iframe + below, "text/plain": repr(self)}
+                notice.become(bundle, metadata=metadata, raw=True)
+                return
             notice.become(self.picture)
-        display({"text/plain": self.links}, raw=True)
-        if os.environ.get("COURSE_INTERACTIVE", "1") != "0":
-            with waiting("Making the interactive view …") as notice:
-                instead = f"[{self.title}: needs a browser]"
-                notice.become({"text/html": self.iframe, "text/plain": instead}, raw=True)
+        display({"text/html": in_words(self.picture.alt, self.links), "text/plain": self.links}, raw=True)
 
 
-def offline(html: str, title: str, words: str, style: str = "", front: str = "", script: str = "", **changes) -> str:
+def offline(html: str, title: str, words: str, front: str, view: str, patches: dict[str, str], **changes) -> str:
     """A bertviz view as a page of its own, with d3 and jQuery from installed packages instead of a CDN.
 
-    words: how to use the view. front: what comes before. script: what runs after. changes: to bertviz's parameters.
+    words: how to use the view. front: what comes before. view: "head", "model" or "neuron". patches: what is replaced
+    in bertviz's script, so that it fits its frame and its colours mean what the still picture's do. changes: to
+    bertviz's parameters.
+
+    Raises:
+        RuntimeError: a patch fits nothing, as with a bertviz that has another script.
     """
     html = re.sub(r'<script src="http[^>]*></script>', "", html)
     html = re.sub(r"require\.config\(\{.*?\}\);", "", html, flags=re.DOTALL)
     html = re.sub(r'<select id="(\w+)">', lambda found: f'{found[0][:-1]} aria-label="{NAMES[found[1]]}">', html)
+    html = html.replace("<div id='vis'>", f'<p>{escape(words)}</p><p id="said" aria-live="polite"></p><div id="vis">')
     before, name, after = re.split(r"((?:const params|window\.bertviz_params) = )(?=\{)", html, maxsplit=1)
     params, end = json.JSONDecoder().raw_decode(after)
     after = after[end:].split("\n", 1)[1]  # what else is on that line is a comment that repeats all the weights
+    for old, new in patches.items():
+        if old not in after:
+            raise RuntimeError(f"bertviz {version('bertviz')} has another {view} view than 1.4.1: no {old!r} in it")
+        after = after.replace(old, new)
     data = json.dumps(params | changes, separators=(",", ":")).replace("<", "\\u003c")  # no token can end the script
     libraries = [("mpld3", "mpld3/js/d3.v5.min.js"), ("XStatic-jQuery", "xstatic/pkg/jquery/data/jquery.min.js")]
     scripts = [distribution(name).locate_file(path).read_text(encoding="utf-8") for name, path in libraries]
     scripts = "".join(f"<script>{text}</script>" for text in [*scripts, SHIM])
-    head = f'<meta charset="utf-8"><title>{escape(title)}</title><style>{PAGE_CSS} {style}</style>{scripts}'
-    body = f"{front}<p>{escape(words)}</p>{before}{name}{data};\n{after}<script>{script}</script>"
-    return f'<!doctype html><html lang="en"><head>{head}</head><body>{body}</body></html>'
+    head = f'<meta charset="utf-8"><title>{escape(title)}</title><style>{PAGE_CSS}</style>{scripts}'
+    body = f"{front}{before}{name}{data};\n{after}<script>{NUMBERS.read_text(encoding='utf-8')}</script>"
+    return f'<!doctype html><html lang="en"><head>{head}</head><body data-view="{view}">{body}</body></html>'
 
 
 def rounded(values, digits: int = 3):

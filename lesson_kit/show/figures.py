@@ -12,8 +12,17 @@ from matplotlib.font_manager import fontManager
 from PIL import Image
 
 from lesson_kit.colours import GRID, LINES, PAPER
+from lesson_kit.show.in_words import in_words
 
-CHINESE_FONTS = ["Noto Sans CJK SC", "WenQuanYi Zen Hei", "PingFang SC", "Microsoft YaHei", "SimHei"]
+# before 3.11 matplotlib sees the first font of a collection only: for Noto the Japanese one, with the same characters
+CHINESE_FONTS = [
+    "Noto Sans CJK SC",
+    "Noto Sans CJK JP",
+    "WenQuanYi Zen Hei",
+    "PingFang SC",
+    "Microsoft YaHei",
+    "SimHei",
+]
 INSTALLED_FONTS = {font.name for font in fontManager.ttflist}
 RC_PARAMS = {
     "font.family": ["DejaVu Sans", *(font for font in CHINESE_FONTS if font in INSTALLED_FONTS)],
@@ -38,7 +47,6 @@ RC_PARAMS = {
     + cycler(markevery=[0.06] * 6),
 }
 SHORTEST_ALT = 30
-IN_WORDS = "<details><summary>This figure in words</summary>"
 DPI = 144  # sharp on fine screens; the page is told to show 96 to the inch
 
 
@@ -59,11 +67,6 @@ def figure(fig, alt: str) -> None:
     shown = picture(fig, alt)
     display(shown)
     display({"text/html": in_words(shown.alt)}, raw=True)
-
-
-def in_words(alt: str) -> str:
-    """The text of a figure, to be opened with the mouse or the keyboard."""
-    return f"{IN_WORDS}<p>{escape(alt)}</p></details>"
 
 
 def picture(fig, alt: str) -> "Picture":

@@ -1,25 +1,27 @@
 """The neuron view: one head's queries and keys, number by number, and the attention weights that they make."""
 
-import json
-
+import numpy as np
 import torch
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import Normalize
 
 from course_utils.bert import NAME_MAP, Bert
 from course_utils.generation import evaluating
 from course_utils.layers import ACTIVATIONS
-from lesson_kit.colours import FRAME
+from lesson_kit.colours import ABOVE, BELOW, FRAME
 from lesson_kit.compare import eager_attention
 from lesson_kit.show.bertviz_view import View, layers_that_fit, left_out, offline, rounded
 from lesson_kit.show.expect import GET_ATTENTIONS, expect_index
 from lesson_kit.show.figures import subplots
-from lesson_kit.show.heatmaps import COLOUR_MAP, ink
 from lesson_kit.show.links import positioned, row_in_words, strongest_links
+from lesson_kit.show.names import printed
 from lesson_kit.show.numbers import number
+from lesson_kit.show.scales import DIVERGING, ink
 
 LARGEST_DIFFERENCE = 1e-5  # of a weight: bertviz's BERT against the model
 WORDS, POSITIONS = "embeddings.word_embeddings.weight", "embeddings.position_embeddings.weight"
 DIGITS = {"attn": 3, "queries": 2, "keys": 2}
-NUMBER_LABELS = "document.querySelectorAll('#layer option').forEach((o, i) => {{ o.textContent = {}[i] }})"
+STRENGTH = 4  # bertviz draws a number x as strong as tanh(|x| / 4)
 
 
 def neuron_view(model, tokenizer, sentence_a: str, sentence_b: str | None = None, layer: int | None = None,
@@ -51,8 +53,8 @@ def neuron_view(model, tokenizer, sentence_a: str, sentence_b: str | None = None
     kept = layers_that_fit(len(layers), size, layer)
     title = f"Interactive neuron view of {len(tokens)} tokens: layer {layer}, head {head} at first"
     words = (
-        "Point at a token on the left to see where it looks; click the plus beside it to see its query, the keys, "
-        "their products and the sums of these. Blue: above zero; orange: below; the stronger, the farther from zero."
+        "Point at a token on the left to see its query, the keys, their products, scores and weights, or at a square "
+        "for its number. Blue: above zero; orange: below. The minus beside a token leaves the weights alone."
         + left_out(kept, layers)
     )
 
@@ -62,16 +64,45 @@ def neuron_view(model, tokenizer, sentence_a: str, sentence_b: str | None = None
         held = [{name: rounded(values[None], DIGITS[name]) for name, values in layers[i].items()} for i in kept]
         options = {"display_mode": "light", "layer": kept.index(layer), "head": head, "html_action": "return"}
         view = show(_Computed(held), "bert", tokenizer, sentence_a, sentence_b, **options)
-        room = max(0, 9 * max(map(len, tokens)) - 105)  # bertviz cuts off a long token on the left
-        style = f"#vis {{ margin-left: {room}px; min-width: 1000px }}"
-        return offline(view.data, title, words, style, front, NUMBER_LABELS.format(json.dumps(kept)))
+        return offline(view.data, title, words, front, "neuron", _in_its_frame(tokens, row, kept))
 
     def draw():
         shown = (layers[layer][name][head].numpy() for name in ("queries", "keys", "attn"))
         return _draw(*shown, tokens, row, layer, head)
 
     links = strongest_links([parts["attn"] for parts in layers], tokens, [layer], [head])
-    return View(title, draw, links, page, height=26 * len(tokens) + 220)
+    return View(title, draw, links, page, height=26 * len(tokens) + 150)
+
+
+def _in_its_frame(tokens: list[str], row: int, kept: list[int]) -> dict[str, str]:
+    """Patches: the still picture's colours; as wide and high as the frame; open at first, at the query of ``row``."""
+    room = f"(innerHeight - 158) / {len(tokens)}"
+    wide = min(62 + 8 * max(map(len, tokens)), 190)
+    vectors = "(innerWidth - 22 - 2 * BOXWIDTH - BOXHEIGHT - 5.5 * PADDING_WIDTH) / 3"
+    line, opened = "\n" + 12 * " ", f"config.expanded = true; config.index = {row}"
+    return {
+        "const config = {};": "const config = window.bertviz = {};",
+        "const TEXT_SIZE = 15": f"const TEXT_SIZE = Math.min(14, 0.65 * {room})",
+        "const PADDING_WIDTH = 25;": "",
+        "const MATRIX_WIDTH = 200;": "",
+        "const BOXWIDTH = TEXT_SIZE * 8;": f"const PADDING_WIDTH = Math.min(25, innerWidth / 50), BOXWIDTH = {wide};",
+        "const BOXHEIGHT = 26": f"const BOXHEIGHT = Math.min(26, {room}), MATRIX_WIDTH = Math.min(200, {vectors})",
+        "const HEIGHT_PADDING = 100": "const HEIGHT_PADDING = 50",
+        "'attn': 'blue'": f"'attn': '{ABOVE[-1]}'",
+        "'connector': \"blue\"": f"'connector': '{ABOVE[-1]}'",
+        "'text_highlight_right': \"#478be8\"": f"'text_highlight_right': '{ABOVE[-1]}'",
+        f"'neg': '#ff6318',{line}    'pos': '#0c36d8'": f"'neg': '{BELOW[-1]}', 'pos': '{ABOVE[-1]}'",
+        "posQueries + 68": "posQueries",
+        "posKeys + 73": "posKeys",
+        "posProduct + 28": "posProduct",
+        "posProduct + 55": "posProduct",
+        "q \\u00D7 k (elementwise)": "q \\u00D7 k",
+        '.text("Softmax")': '.text("Weight")',
+        '20 + "px"': '14 + "px"',
+        f".val(i).text(i));{line}}}{line}layerSelect": f".val(i).text({kept}[i])); }} layerSelect",
+        f"config.index = null;{line}        unhigh": "if (config.expanded) return; config.index = null; unhigh",
+        f"config.expanded = false;{line}config.bidirectional": f"{opened}; config.bidirectional",
+    }
 
 
 class _Computed:
@@ -190,16 +221,18 @@ def _draw(queries, keys, weights, tokens: list[str], row: int, layer: int, head:
     scores = products.sum(axis=1, keepdims=True) / width**0.5
     height = 0.24 * len(tokens)
     ratios = {"width_ratios": [7, 7, 1, 1], "height_ratios": [0.24, height]}
-    fig, axes = subplots(2, 4, figsize=(11, height + 1.3), gridspec_kw=ratios)
+    fig, axes = subplots(2, 4, figsize=(9.5, height + 1.3), gridspec_kw=ratios)
     for ax in axes[0, 1:]:
         ax.axis("off")
-    largest = max(abs(query).max(), abs(keys).max())
-    _strip(axes[0, 0], query, f'query of "{names[row]}"', -largest, largest)
-    _strip(axes[1, 0], keys, "keys", -largest, largest)
-    _strip(axes[1, 1], products, "query × key, number by number", -abs(products).max(), abs(products).max())
-    _strip(axes[1, 2], scores, "score", -abs(scores).max(), abs(scores).max())
-    _strip(axes[1, 3], weights, "weight", 0, weights.max())
-    axes[1, 0].set_yticks(range(len(names)), names, size=9, parse_math=False)
+    _strip(axes[0, 0], query, f'query of "{names[row]}"')
+    _strip(axes[1, 0], keys, "keys")
+    _strip(axes[1, 1], products, "query × key, number by number")
+    _strip(axes[1, 2], scores, "score")
+    _strip(axes[1, 3], weights, "weight", is_weight=True)
+    axes[1, 0].set_yticks(range(len(names)), [printed(name) for name in names], size=9, parse_math=False)
+    bar = fig.colorbar(ScalarMappable(Normalize(-1, 1), DIVERGING), ax=axes, aspect=25, pad=0.02)
+    marks = [-8, -4, -2, 0, 2, 4, 8]
+    bar.set_ticks(np.tanh(np.array(marks) / STRENGTH), labels=[str(mark).replace("-", "−") for mark in marks])
     return fig, (
         f'Heat strips of layer {layer}, head {head}: the query of "{names[row]}" ({width} numbers), below it the '
         f"keys of {len(names)} tokens; beside them query times key number by number, the sums of these divided by the "
@@ -207,14 +240,15 @@ def _draw(queries, keys, weights, tokens: list[str], row: int, layer: int, head:
     )
 
 
-def _strip(ax, values, title: str, low: float, high: float) -> None:
-    image = ax.imshow(values, COLOUR_MAP, vmin=low, vmax=high, aspect="auto")
-    narrow = values.shape[1] == 1
-    ax.set_title(title if narrow else f"{title}\nwhite {number(low, 1)}, dark {number(high, 1)}", size=10)
+def _strip(ax, values, title: str, is_weight: bool = False) -> None:
+    """Numbers in bertviz's colours: as far from white as tanh(|x| / 4); weights from 0 to 1 as they are."""
+    strength = values if is_weight else np.tanh(values / STRENGTH)
+    image = ax.imshow(strength, DIVERGING, vmin=-1, vmax=1, aspect="auto")
+    ax.set_title(title, size=10, parse_math=False)
     ax.set(xticks=[], yticks=[])
     ax.tick_params(length=0)
     ax.grid(False)
     ax.spines[:].set(visible=True, color=FRAME)
-    for i, value in enumerate(values[:, 0] if narrow else []):
-        colour = ink(image.cmap(image.norm(value)))
+    for i, value in enumerate(values[:, 0] if values.shape[1] == 1 else []):
+        colour = ink(image.cmap(image.norm(strength[i, 0])))
         ax.text(0, i, number(value), ha="center", va="center", color=colour, size=9)

@@ -1,21 +1,20 @@
-"""What a teacher prints and shows: the worksheets hold the lessons' own numbers, the slides work without a network."""
+"""What a teacher prints: the worksheets hold the lessons' own numbers, and every question is answered."""
 
 import io
 import re
 import shutil
 from collections import Counter
-from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 
 import nbformat
 import pytest
-from browsing import cut_off
 from pypdf import PdfReader
 
 from classroom._files import NOTEBOOKS, ClassroomError
-from classroom.printing import markdown, slides, worksheets
-from classroom.printing.sheets import SHEETS, Box, Table
+from classroom.printing import slides, worksheets
+from classroom.printing.sheets import SHEETS
+from classroom.printing.sheets.parts import Box, Table
 from lesson_kit import examples
 
 LESSONS = sorted((NOTEBOOKS).glob("*.ipynb"))
@@ -267,6 +266,15 @@ def test_build_writes_four_files_for_a_lesson(tmp_path):
         assert ("0.673" in first.split("Step 3")[1]) == ("answers" in path.name)
 
 
+def test_write_makes_all_sheets_and_knows_no_others(tmp_path, monkeypatch):
+    monkeypatch.setattr(worksheets, "find_browser", lambda: None)
+    made = worksheets.write(tmp_path)
+    assert list(made) == list(SHEETS) and all(path.is_file() for paths in made.values() for path in paths)
+    assert [path.name for path in made["05_word_order"]] == ["05_word_order.html", "05_word_order_answers.html"]
+    with pytest.raises(ValueError, match="names must be among 01_attention_by_hand, .*; got '03_masks'"):
+        worksheets.write(tmp_path, ["05_word_order", "03_masks"])
+
+
 def test_without_a_browser_there_are_the_pages_and_a_sentence(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(worksheets.shutil, "which", lambda name: None)
     made = worksheets.build([path_of("02")], tmp_path)
@@ -308,208 +316,3 @@ def test_a_folder_that_cannot_be_written_to(build, tmp_path):
     for folder in (tmp_path / "file", tmp_path / "file" / "below"):
         with pytest.raises(OSError, match="file.* can't be written to .*; choose another one"):
             build([path_of("05")], folder)
-
-
-@pytest.mark.parametrize("text", ["", "{", '{"cells": 3}'])
-def test_slides_of_something_that_is_no_notebook(text, tmp_path):
-    (tmp_path / "01_broken.ipynb").write_text(text)
-    with pytest.raises(ValueError, match="01_broken.ipynb is not a notebook"):
-        slides.build([tmp_path / "01_broken.ipynb"], tmp_path / "slides")
-
-
-def test_slides_of_an_empty_notebook(tmp_path):
-    nbformat.write(nbformat.v4.new_notebook(), tmp_path / "empty.ipynb")
-    with pytest.raises(ValueError, match="empty.ipynb has nothing to show"):
-        slides.build([tmp_path / "empty.ipynb"], tmp_path / "slides")
-
-
-def test_slides_without_the_package_that_carries_reveal(monkeypatch, tmp_path):
-    monkeypatch.setattr(slides, "find_spec", lambda name: None)
-    with pytest.raises(ModuleNotFoundError, match=r"pip install 'attention-by-hand\[classroom\]'"):
-        slides.build([path_of("05")], tmp_path / "slides")
-    assert not (tmp_path / "slides").exists()
-
-
-# --- slides ------------------------------------------------------------------------------------
-
-BUILT = ["01", "03"]
-built = pytest.mark.parametrize("number", BUILT)
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("slides") / "deck"
-    slides.build([path_of(number) for number in BUILT], folder)
-    return folder
-
-
-def deck(folder: Path, number: str) -> str:
-    return (folder / f"{path_of(number).stem}.html").read_text(encoding="utf-8")
-
-
-def told(number: str) -> str:
-    """The lesson's Markdown, without what slides leave out."""
-    cells = [cell.source for cell in lesson(path_of(number).stem).cells if cell.cell_type == "markdown"]
-    return re.sub(r"<details>\s*<summary>(Hint|Solution).*?</details>", "", "\n\n".join(cells), flags=re.DOTALL)
-
-
-def formulas(text: str) -> list[str]:
-    text = re.sub(r"```.*?```|`[^`\n]*`", "", text, flags=re.DOTALL)
-    return [a or b for a, b in re.findall(r"\$\$(.+?)\$\$|\$([^$]+)\$", text, flags=re.DOTALL)]
-
-
-@built
-def test_slides_follow_the_headings_and_the_predictions(folder, number):
-    html, text = deck(folder, number), re.sub(r"```.*?```", "", told(number), flags=re.DOTALL)
-    assert html.count("<section>") == 1 + len(re.findall(r"^## ", text, flags=re.MULTILINE))
-    assert html.count("<section") == html.count("</section>")
-    pages = re.split(r'<section class="page', html)[1:]
-    assert "<h1>" in pages[0] and html.count("<h1>") == 1
-    below_a_heading = False
-    for page in pages[1:]:
-        below_a_heading = below_a_heading or "<h2>" in page
-        assert "<h2>" not in page or page.index("<h2>") < 120, "a level-2 heading stands at the top of its slide"
-        assert not below_a_heading or re.search('<h[23]>|class="where"', page)
-        asks = [found.start() for found in re.finditer(r"<p><strong>Predict", page)]
-        assert len(asks) <= 1 and all(place < page.find('class="output"') for place in asks if "output_" in page)
-    n_predictions = len(re.findall(r"^\*\*Predict", text, flags=re.MULTILINE))
-    assert html.count("<p><strong>Predict") == n_predictions >= 5
-
-
-@built
-def test_outputs_come_after_a_key_press_or_on_a_new_slide(folder, number):
-    pages = re.split(r'<section class="page', deck(folder, number))[1:]
-    asked = 0
-    for page in pages:
-        code, output = page.find('class="input"'), page.find('class="output"')
-        if -1 < code < output:
-            asked += 1
-            assert code < page.find('<div class="fragment">') < output
-    assert asked >= 15
-
-
-@built
-def test_hints_solutions_checks_and_set_up_are_left_out(folder, number):
-    html, notebook = deck(folder, number), lesson(path_of(number).stem)
-    assert not re.search(r"<summary>(Hint|Solution)|not attempted yet|find_spec|%pip|Binder", html)
-    words = unescape(re.sub(r"<[^>]+>", "", html))
-    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    kept = [
-        cell.source.split("\n")[0] for cell in code[3:] if not re.search(r"check\.\w+\(\w+\)\.function", cell.source)
-    ]
-    place = 0
-    for line in kept:
-        place = words.index(line, place)
-
-
-@built
-def test_every_picture_has_its_alt_text(folder, number):
-    outputs = [output for cell in lesson(path_of(number).stem).cells for output in cell.get("outputs", [])]
-    alts = [o.metadata["image/png"]["alt"] for o in outputs if "image/png" in o.get("data", {})]
-    assert Page(deck(folder, number)).alts == alts and len(alts) >= 3
-
-
-@built
-def test_every_formula_is_there_as_mathml(folder, number):
-    html = re.sub(r'<div class="where">.*?</div>', "", deck(folder, number), flags=re.DOTALL)
-    assert html.count("<math") == len(formulas(told(number))) > 20
-    assert not re.search(r"\\(frac|sqrt|cdot|begin|mathrm|left)|<code>\\", html)
-
-
-def test_the_formulas_of_all_lessons_can_be_converted():
-    found = [formula for path in LESSONS for formula in formulas(told(path.stem[:2]))]
-    assert len(found) > 900
-    for latex in found:
-        converted = markdown.formula(latex, "inline")
-        assert converted.startswith("<math") and "\\" not in re.sub(r"<mo[^>]*>&#x0005C;</mo>", "", converted), latex
-    assert markdown.formula(r"a < \sqrt", "inline") == r"<code>a &lt; \sqrt</code>"
-
-
-def test_nothing_is_loaded_from_elsewhere(folder):
-    pages = sorted(folder.glob("*.html"))
-    assert [path.stem for path in pages] == [*(path_of(number).stem for number in BUILT), "index"]
-    for path in pages:
-        for address in Page(path.read_text(encoding="utf-8")).loaded:
-            assert address.startswith("data:image/png") or (folder / address).is_file(), address
-    for path in (folder / "assets").glob("*.css"):
-        for address in re.findall(r"@import\s+\S+|url\(['\"]?([^'\")]+)", path.read_text(encoding="utf-8")):
-            assert address.startswith("data:") or (folder / "assets" / address).is_file(), address
-
-
-def test_links_lead_to_slides_that_are_there_or_to_the_web(folder):
-    for path in folder.glob("*.html"):
-        for target in re.findall(r'<a [^>]*href="([^"]+)"', path.read_text(encoding="utf-8")):
-            assert target.startswith(("https://", "http://")) or (folder / target).is_file(), target
-
-
-def test_pictures_from_the_web_become_their_alt_text_and_dead_links_plain_text():
-    reader = slides.MarkdownWithMath(renderer=markdown.Renderer({"01_a"}))
-    html = reader.render("![a cat](https://example.org/cat.png) [one](01_a.ipynb) [two](02_b.ipynb) [up](#top)")
-    assert html.strip() == '<p>a cat <a href="01_a.html">one</a> two up</p>'
-
-
-def test_long_lists_and_tables_are_cut_and_quiz_questions_stay_whole():
-    cells = [
-        nbformat.v4.new_markdown_cell("# Title\n\nText."),
-        nbformat.v4.new_markdown_cell("## Long\n\n" + "\n".join(f"- point {i}" for i in range(40))),
-        nbformat.v4.new_markdown_cell("| a |\n|---|\n" + "\n".join(f"| {i} |" for i in range(40))),
-        nbformat.v4.new_markdown_cell("## Check yourself\n\nAnswer first.", metadata={"tags": ["quiz"]}),
-        nbformat.v4.new_markdown_cell(
-            "**Question 1.** Why?\n\n<details><summary>A. So</summary>\n\n**Right.** Yes.\n\n</details>\n"
-            "<details><summary>B. Not</summary>\n\nNo.\n\n</details>",
-            metadata={"tags": ["quiz"]},
-        ),
-    ]
-    arranged = slides.arranged(nbformat.v4.new_notebook(cells=cells)).cells
-    heights = [sum(map(slides.text_height, [cell.source])) for cell in arranged]
-    assert max(heights) <= slides.FULL
-    tables = [cell.source for cell in arranged if cell.source.startswith("|")]
-    assert len(tables) > 1 and all(table.startswith("| a |\n|---|\n") for table in tables)
-    assert "".join(re.findall(r"^\| (\d+) \|", "\n".join(tables), flags=re.MULTILINE)) == "".join(map(str, range(40)))
-    assert arranged[-1].source == cells[-1].source
-    assert [cell.metadata.slideshow["slide_type"] for cell in arranged][-1] != "slide"
-
-
-# --- slides, in a browser ----------------------------------------------------------------------
-
-
-HEIGHTS = """() => [...document.querySelectorAll('section.page')].map(page => {
-    page.style.display = page.parentElement.style.display = 'block';
-    return page.scrollHeight - page.clientHeight;
-})"""
-
-
-@built
-def test_slides_open_from_the_disk_with_the_network_cut(browser, folder, number):
-    page = browser.new_page(viewport={"width": 1280, "height": 720})
-    wrong = cut_off(page)
-    failed = []
-    page.on("requestfailed", lambda request: failed.append(request.url[:100]))
-    page.goto((folder / f"{path_of(number).stem}.html").as_uri())
-    page.wait_for_function("window.Reveal && Reveal.isReady()", timeout=20_000)
-    assert page.evaluate("Reveal.getTotalSlides()") == page.locator("section.page").count() > 30
-    assert page.evaluate("[...document.images].every(image => image.complete && image.naturalWidth > 50)")
-
-    # a prediction, then its code, and after one more key its output
-    place = page.evaluate("""() => {
-        const asked = [...document.querySelectorAll('section.page')].find(page =>
-            page.querySelector('.input') && page.querySelector('.fragment .output'));
-        const { h, v } = Reveal.getIndices(asked);
-        Reveal.slide(h, v);
-        return [h, v];
-    }""")
-    here = page.locator("section.page.present")
-    assert here.locator(".input").first.is_visible()
-    output = here.locator(".fragment").first
-    assert output.evaluate("e => getComputedStyle(e).visibility") == "hidden"
-    page.keyboard.press("Space")
-    shown = "e => getComputedStyle(e).visibility == 'visible'"
-    page.wait_for_function(shown, arg=output.element_handle(), timeout=10_000)  # it fades in
-    assert page.evaluate("[Reveal.getIndices().h, Reveal.getIndices().v]") == place
-
-    too_high = page.evaluate(HEIGHTS)
-    assert max(too_high) <= 60, (
-        f"slide {too_high.index(max(too_high)) + 1} has to be scrolled by {max(too_high)} pixels"
-    )
-    assert wrong == [] and failed == []
-    page.close()

@@ -492,7 +492,7 @@ MEMORY = torch.ones(2, 4, 16)
         (lambda: MODEL.encode(SOURCE[:, :0]), ValueError, r"source_ids has shape \(2, 0\); .* nothing empty"),
         (lambda: MODEL.encode(SOURCE[0]), ValueError, r"source_ids has shape \(4,\); expected \(batch, length\)"),
         (lambda: MODEL.encode(SOURCE + 8), ValueError, r"source_ids must lie in 0..8, got values from 9 to 9"),
-        (lambda: MODEL.encode(SOURCE.short()), TypeError, "source_ids must be an int64 or int32 tensor, got torch.int16"),
+        (lambda: MODEL.encode(SOURCE.short()), TypeError, "must be an int64 or int32 tensor, got torch.int16"),
         (lambda: MODEL.encode(SOURCE.float()), TypeError, "source_ids must be an int64 or int32 tensor"),
         (lambda: MODEL.encode(SOURCE.repeat(1, 4)), ValueError, "source_ids is 16 tokens long; expected at most 12"),
         (lambda: MODEL.encode(SOURCE, SOURCE), TypeError, r"source_mask must be a boolean tensor .*got torch.int64"),

@@ -64,7 +64,7 @@ def test_the_view_draws_tokens_heads_and_weights(show_in, attentions):
 def test_everything_on_the_page_can_be_seen(show_in):
     page, frame, wrong = show_in()
     outer = page.locator("iframe").bounding_box()
-    for text in [*frame.locator("svg text").all(), frame.locator("p"), frame.locator("select#layer")]:
+    for text in [*frame.locator("svg text").all(), *frame.locator("p").all(), frame.locator("select#layer")]:
         box = text.bounding_box()
         assert outer["x"] <= box["x"] and box["x"] + box["width"] <= outer["x"] + outer["width"]
         assert outer["y"] <= box["y"] and box["y"] + box["height"] <= outer["y"] + outer["height"]
@@ -94,7 +94,113 @@ def test_dark_text_on_white_in_either_scheme(show_in, color_scheme):
     assert wrong == []
 
 
-# All three views together: in JupyterLab, in Notebook 7, in a page exported from there, and in saved pages
+def numbers(frame, where):
+    return [float(text.replace("\u2212", "-")) for text in frame.locator(f"{where} .number").all_text_contents()]
+
+
+def test_the_head_view_says_its_numbers(show_in, attentions):
+    _, frame, wrong = show_in(layer=1, heads=[2])
+    weights, said = attentions[1][0].double(), frame.locator("#said")
+    frame.locator("svg #left text").nth(1).hover()
+    assert numbers(frame, "#right") == pytest.approx(weights[2, 1].tolist(), abs=0.0061)
+    strongest = int(weights[2, 1].argmax())
+    start = f"he looks at: {TOKENS[strongest]} {show.number(weights[2, 1, strongest])}"
+    assert said.text_content().startswith(start) and said.text_content().endswith("(head 2)")
+    frame.locator("svg #right text:not(.number)").nth(2).hover()
+    assert numbers(frame, "#left") == pytest.approx(weights[2, :, 2].tolist(), abs=0.0061)
+    assert said.text_content().startswith("said is looked at by: ")
+    frame.locator("svg > g:last-child > rect").nth(5).click()
+    assert frame.locator("#left .number, #right .number").count() == 0 and said.text_content() == ""
+    frame.locator("svg #left text:not(.number)").nth(3).hover()
+    assert numbers(frame, "#right") == pytest.approx(weights[[2, 5], 3].mean(0).tolist(), abs=0.0061)
+    assert said.text_content().endswith("(mean of 2 heads)")
+    assert frame.locator("svg .name").all_text_contents() == [str(head) for head in range(N_HEADS)]
+    colours = {line.get_attribute("stroke") for line in frame.locator("line").all()[:: len(TOKENS) ** 2]}
+    assert colours == {"#08306b"}  # blue is weight, as in the still picture, in every head
+    assert wrong == []
+
+
+def with_minus(value):
+    return show.number(value).replace("-", "\u2212")
+
+
+def put_in_a_frame(browser, view, width, path):
+    page = browser.new_page(viewport={"width": width, "height": 700})
+    wrong = cut_off(page)
+    path.write_text(f"<!doctype html><meta charset='utf-8'><body style='margin: 0'>{view.iframe}", encoding="utf-8")
+    page.goto(path.as_uri())
+    frame = page.frame_locator("iframe")
+    frame.locator("svg line").first.wait_for(state="attached", timeout=10_000)
+    return page, frame, wrong
+
+
+LONG = [f"token{i}" for i in range(24)]
+
+
+@pytest.mark.parametrize("width", [548, 948])  # JupyterLab's cells in a window of 1000 by 700 and of 1400 by 900
+@pytest.mark.parametrize(("tokens", "n_layers"), [(TOKENS, 6), (LONG, 12)])
+def test_the_model_view_fits_with_all_its_heads_and_says_its_numbers(browser, width, tokens, n_layers, tmp_path):
+    shape = (1, 12, len(tokens), len(tokens))
+    attentions = [torch.softmax(3 * torch.randn(shape), dim=-1) for _ in range(n_layers)]
+    page, frame, wrong = put_in_a_frame(browser, show.model_view(attentions, tokens), width, tmp_path / "page.html")
+    room = page.locator("iframe").bounding_box()
+    assert room["height"] <= 522
+    groups = frame.locator("svg > g:not(.detail)")
+    assert groups.count() == 12 * n_layers
+    for number in (0, 11, 12 * n_layers - 1, 17, 5):
+        small = groups.nth(number).locator("rect").last
+        box = small.bounding_box()
+        assert box["x"] + box["width"] <= room["width"] and box["y"] + box["height"] <= room["y"] + room["height"] + 1
+        small.click()
+        enlarged = frame.locator("rect.detail").bounding_box()
+        assert enlarged["x"] >= 0 and enlarged["x"] + enlarged["width"] <= room["width"]
+        assert enlarged["y"] + enlarged["height"] <= room["y"] + room["height"] + 1
+        frame.locator("g.detail").first.locator("text").nth(1).hover()
+        weights = attentions[number // 12][0, number % 12, 1]
+        assert numbers(frame, "g.detail") == pytest.approx(weights.tolist(), abs=0.0061)
+        small.click(force=True) if enlarged["x"] > box["x"] + box["width"] else small.dispatch_event("click")
+    small.hover()
+    map_ = attentions[0][0, 5]
+    assert frame.locator("#said").text_content().startswith("Layer 0, head 5: strongest is ")
+    assert frame.locator("#said").text_content().endswith(show.number(map_.max()))
+    assert wrong == []
+    page.close()
+
+
+@pytest.mark.parametrize("width", [548, 948])
+def test_the_neuron_view_fits_and_says_its_numbers(browser, width, tmp_path):
+    from transformers import BertTokenizer
+
+    from course_utils import Bert
+
+    words = "john and paul wrote songs when they met".split()
+    tokenizer = BertTokenizer(vocab={word: i for i, word in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", *words])})
+    bert = Bert(vocab_size=len(tokenizer), d_model=96, n_layers=2, n_heads=3, d_ff=32).eval()
+    view = show.neuron_view(bert, tokenizer, " ".join(words), layer=1, head=2, token="paul")
+    page, frame, wrong = put_in_a_frame(browser, view, width, tmp_path / "page.html")
+    room = page.locator("iframe").bounding_box()
+    right = frame.locator("#expanded #rightText rect").last.bounding_box()
+    assert right["x"] + right["width"] <= room["width"] and right["y"] + right["height"] <= room["y"] + room["height"]
+    state = frame.locator("body").evaluate("() => ({at: bertviz.index, map: bertviz.attention.all.attn[1][2]})")
+    assert state["at"] == 3  # open at the token of the still picture
+    assert numbers(frame, "#expanded #rightText") == pytest.approx(state["map"][3], abs=0.0061)
+    frame.locator("#expanded #leftText text").nth(5).hover()
+    assert numbers(frame, "#expanded #rightText") == pytest.approx(state["map"][5], abs=0.0061)
+    square = frame.locator("#product .vector").nth(2).locator(".element").nth(7)
+    value = float(square.get_attribute("data-value"))
+    square.hover()
+    said = frame.locator("#said")
+    assert said.text_content() == f"query × key, and, number 7: {with_minus(value)}"
+    frame.locator(".dotproduct").nth(4).hover()
+    score = float(frame.locator(".dotproduct").nth(4).get_attribute("data-value"))
+    assert said.text_content() == f"score, wrote: {with_minus(score)}"
+    fill = frame.locator("#keys .element").evaluate_all("e => e.map(e => [+e.dataset.value >= 0, e.style.fill])")
+    assert {tuple(pair) for pair in fill} == {(True, "rgb(8, 48, 107)"), (False, "rgb(127, 39, 4)")}
+    assert wrong == []
+    page.close()
+
+
+# All three views and a moving picture: in JupyterLab, in Notebook 7, in a page exported from there, and in saved pages
 
 CELLS = [
     """
@@ -113,6 +219,7 @@ tokens = tokenizer.convert_ids_to_tokens(inputs["input_ids"][0])
     """
 display(show.head_view(attentions, tokens, layer=1))
 display(show.model_view(attentions, tokens))
+display(show.moving.drag_the_query())
 show.neuron_view(bert, tokenizer, " ".join(words), layer=1, head=2)
 """.strip(),
 ]
@@ -135,7 +242,7 @@ def run_all(page, address, where, path):
 
 
 def look_at_the_views(page):
-    """Each view draws its lines, and pointing at "they" leaves the lines of "they" alone."""
+    """Each view draws its lines, and pointing at "they" leaves the lines of "they" alone; the moving picture moves."""
     frames = [page.frame_locator(f"iframe[title*='{kind} view']") for kind in ("head", "model", "neuron")]
     head, model, neuron = frames
     for frame in frames:
@@ -155,16 +262,24 @@ def look_at_the_views(page):
 
     chosen = [neuron.locator(f"select#{name}").input_value() for name in ("layer", "att_head")]
     assert chosen == ["1", "2"]
-    neuron.locator("#collapsed #leftText text").nth(THEY).hover()
-    groups = neuron.locator("#collapsed .attn-line-group")
-    seen = groups.evaluate_all("groups => groups.map(group => +group.style.opacity)")
-    assert seen == [float(i == THEY) for i in range(N_WORDS)]
-    assert neuron.locator(".dotproduct[data-value]").count() == 0
-    neuron.locator("#collapsed #leftText > g").nth(THEY).locator("rect").nth(1).click()
     neuron.locator("#expanded #leftText text").nth(THEY).hover()
     scores = neuron.locator(".dotproduct").evaluate_all("squares => squares.map(square => +square.dataset.value)")
     lit = neuron.locator("#expanded #rightText .highlight").evaluate_all("e => e.map(e => +e.style.opacity)")
     torch.testing.assert_close(torch.tensor(scores).softmax(0), torch.tensor(lit), atol=0.02, rtol=0)
+    neuron.locator("#expanded #leftText > g").nth(THEY).locator("rect").nth(1).click()
+    neuron.locator("#collapsed #leftText text").nth(THEY).hover()
+    groups = neuron.locator("#collapsed .attn-line-group")
+    seen = groups.evaluate_all("groups => groups.map(group => +group.style.opacity)")
+    assert seen == [float(i == THEY) for i in range(N_WORDS)]
+
+    moving = page.frame_locator("iframe[title='Drag the query']")
+    weight = moving.locator("[data-shows='weights.1']")
+    assert weight.text_content() == "0.67"
+    moving.locator("[data-handle=query]").press("ArrowDown")
+    assert weight.text_content() == "0.65"
+    assert page.locator("iframe[title='Drag the query']").evaluate(
+        "e => e.contentDocument.documentElement.scrollHeight <= e.clientHeight"
+    )
 
 
 @pytest.mark.parametrize("where", ["lab/tree", "notebooks"])
@@ -185,7 +300,7 @@ def test_the_views_live_in_an_exported_page(browser, jupyter):
         pytest.skip("needs the notebook that test_the_views_live_in_jupyter runs and saves")
     notebook = nbformat.read(folder / "views.ipynb", as_version=4)
     outputs = notebook.cells[1].outputs
-    assert [output.output_type for output in outputs] == ["display_data"] * 9
+    assert [output.output_type for output in outputs] == ["display_data"] * 4
     (folder / "exported.html").write_text(nbconvert.HTMLExporter().from_notebook_node(notebook)[0], encoding="utf-8")
     page = browser.new_page(viewport={"width": 1400, "height": 1000})
     cut_off(page)  # nbconvert's own template asks for MathJax; without it the page is as good

@@ -26,10 +26,10 @@ from nbclient import NotebookClient
 from PIL import Image
 
 from lesson_kit import show
-from lesson_kit.show import figures, heatmaps
+from lesson_kit.show import figures, heatmaps, scales
 
 WORDS = ["the", "sky", "is", "blue"]
-WEIGHTS = torch.tensor([[0.9, 0.1, 0, 0], [0.3, 0.5, 0.1, 0.1], [0.5, -0.001, 0.5, 0], [0.2, 0.2, 0.2, 0.4]])
+WEIGHTS = torch.tensor([[0.9, 0.1, 0, 0], [0.3, 0.5, 0.1, 0.1], [0.5, 0.001, 0.499, 0], [0.2, 0.2, 0.2, 0.4]])
 
 
 @pytest.fixture
@@ -271,7 +271,7 @@ def test_numbers_stand_in_at_most_a_hundred_cells(drawn):
 
 def test_every_number_contrasts_with_its_cell(drawn):
     show.heat_map(torch.linspace(-3, 5, 100).view(10, 10), range(10), range(10))
-    (ax,) = drawn[0][0].axes
+    ax, _ = drawn[0][0].axes
     (image,) = ax.images
     for text in ax.texts:
         j, i = text.get_position()
@@ -280,23 +280,26 @@ def test_every_number_contrasts_with_its_cell(drawn):
     assert {text.get_color() for text in ax.texts} == {"#000000", "#ffffff"}
 
 
-def test_the_colours_read_in_grey_and_ink_reads_on_each():
-    colours = [heatmaps.COLOUR_MAP(i) for i in range(256)]
+@pytest.mark.parametrize("below_zero", [False, True])
+def test_the_colours_read_in_grey_and_ink_reads_on_each(below_zero):
+    around = [scales.DIVERGING(i / 510) for i in range(511)]
+    colours = around[255::-1] if below_zero else [scales.COLOUR_MAP(i) for i in range(256)]
     luminances = [relative_luminance(colour) for colour in colours]
     assert all(a > b for a, b in pairwise(luminances))
-    assert luminances[0] > 0.9 and luminances[-1] < 0.05
-    assert all(contrast(heatmaps.ink(colour), colour) >= 4.5 for colour in [*colours, heatmaps.COLOUR_MAP(np.nan)])
+    assert luminances[0] > 0.9 and luminances[-1] < 0.06
+    assert all(contrast(scales.ink(colour), colour) >= 4.5 for colour in [*colours, scales.COLOUR_MAP(np.nan)])
     greys = [(level / 255,) * 3 for level in range(256)]
-    assert all(contrast(heatmaps.ink(grey), grey) >= 4.5 for grey in greys)
+    assert all(contrast(scales.ink(grey), grey) >= 4.5 for grey in greys)
+    assert np.allclose(around[255:], [scales.COLOUR_MAP(i / 255) for i in range(256)], atol=0.02)  # one blue for both
 
 
 def test_masks_are_drawn_with_words(drawn):
     show.heat_map(torch.ones(3, 3).tril().bool(), WORDS[:3], WORDS[:3], title="Causal")
     fig, alt = drawn[0]
-    assert cell_texts(fig) == [["may", "·", "·", "may", "may", "·", "may", "may", "may"]]
+    assert cell_texts(fig) == [["may", "", "", "may", "may", "", "may", "may", "may"]]
     assert '"the": "the"; "sky": "the", "sky"; "is"' in alt
     show.heat_map(torch.zeros(1, 3).bool(), ["the"], WORDS[:3])
-    assert cell_texts(drawn[1][0]) == [["·"] * 3]
+    assert cell_texts(drawn[1][0]) == [[""] * 3]
     assert '"the": none' in drawn[1][1]
 
 
@@ -340,23 +343,55 @@ def test_minus_zero_is_printed_nowhere(drawn):
 def test_heat_maps_share_one_scale(drawn):
     show.heat_maps(torch.stack([WEIGHTS, 3 * WEIGHTS]), ["one", "three"], WORDS, WORDS)
     fig, alt = drawn[0]
-    assert [ax.images[0].get_clim() for ax in fig.axes] == [pytest.approx((-0.003, 2.7))] * 2
-    assert [ax.get_title() for ax in fig.axes] == ["one", "three"]
+    assert [ax.images[0].get_clim() for ax in fig.axes[:2]] == [pytest.approx((0, 2.7))] * 2
+    assert [ax.get_title() for ax in fig.axes[:2]] == ["one", "three"]
     assert "2 heat maps" in alt and "one, largest" in alt and "three, largest" in alt
-    show.heat_map(WEIGHTS.abs(), WORDS, WORDS)
-    assert drawn[1][0].axes[0].images[0].get_clim() == pytest.approx((0, 0.9))
-    show.heat_map(WEIGHTS, WORDS, WORDS, vmin=-1, vmax=2)
-    assert drawn[2][0].axes[0].images[0].get_clim() == (-1, 2)
-    show.heat_map(torch.zeros(2, 2), WORDS[:2], WORDS[:2])
-    assert drawn[3][0].axes[0].images[0].get_clim() == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("values", "ends", "clim", "bar"),
+    [
+        (WEIGHTS, {}, (0, 1), None),
+        (WEIGHTS / 10, {}, (0, 1), None),
+        (WEIGHTS * 1.0000005 / 0.9, {}, (0, 1), None),  # a softmax in float32
+        (torch.zeros(4, 4), {}, (0, 1), None),
+        (WEIGHTS * 4, {}, (0, 3.6), ["0.00", "0.90", "1.80", "2.70", "3.60"]),
+        (WEIGHTS - 0.5, {}, (-1, 1), ["-1.00", "-0.50", "0.00", "0.50", "1.00"]),
+        (4 - 10 * WEIGHTS, {}, (-5, 5), ["-5.00", "-2.50", "0.00", "2.50", "5.00"]),
+        (WEIGHTS, {"vmax": 0.5}, (0, 0.5), ["0.00", "0.12", "0.25", "0.38", "0.50"]),
+        (WEIGHTS, {"vmin": 0.9}, (0.9, 1), ["0.9000", "0.9250", "0.9500", "0.9750", "1.0000"]),
+        (WEIGHTS - 0.5, {"vmax": 2}, (-2, 2), ["-2.00", "-1.00", "0.00", "1.00", "2.00"]),
+        (WEIGHTS, {"vmin": -1}, (-1, 1), ["-1.00", "-0.50", "0.00", "0.50", "1.00"]),
+        (torch.full((4, 4), torch.nan), {}, (0, 1), None),
+    ],
+)
+def test_a_scale_is_of_weights_or_its_bar_says_otherwise(values, ends, clim, bar, drawn):
+    show.heat_map(values, WORDS, WORDS, **ends)
+    fig, alt = drawn[0]
+    assert fig.axes[0].images[0].get_clim() == pytest.approx(clim)
+    labels = [label.get_text() for label in fig.axes[1].get_yticklabels()] if len(fig.axes) == 2 else None
+    assert labels == bar
+    assert ("Colours from" in alt) == (bar is not None) and ("white is 0" in alt) == (clim[0] < 0)
+    middle = fig.axes[0].images[0].cmap(fig.axes[0].images[0].norm(0))
+    assert clim[0] > 0 or relative_luminance(middle[:3]) > 0.99  # 0 is white wherever it is on the scale
+
+
+def test_a_bar_points_to_what_lies_beyond_it(drawn):
+    for vmax, extend in [(0.5, "max"), (1, "neither")]:
+        show.heat_map(torch.rand(12, 12).clamp(max=0.9) + 0.01, range(12), range(12), vmax=vmax)
+        assert drawn[-1][0].axes[0].images[0].get_clim() == (0, vmax)
+        assert drawn[-1][0].axes[1]._colorbar.extend == extend
 
 
 def test_the_grid_of_many_names_its_edges_only(drawn):
     show.heat_maps(torch.rand(5, 4, 4), list("abcde"), WORDS, WORDS)
     axes = drawn[0][0].axes
     named = [(len(ax.get_yticks()) > 0, len(ax.get_xticks()) > 0) for ax in axes[:5]]
-    assert named == [(True, False), (False, True), (False, True), (False, True), (True, True)]
-    assert [ax.axison for ax in axes] == [True] * 5 + [False] * 3
+    assert named == [(True, False), (False, False), (False, True), (True, True), (False, True)]
+    assert [ax.axison for ax in axes[:6]] == [True] * 5 + [False]
+    for n, size in [(3, 8), (2, 10), (3, 40), (2, 128)]:  # what is compared never goes below
+        show.heat_maps(torch.rand(n, size, size), list("abc")[:n], range(size), range(size))
+        assert len({ax.get_subplotspec().rowspan.start for ax in drawn[-1][0].axes[:n]}) == 1
 
 
 def test_long_words_are_turned_and_strange_ones_drawn_as_they_are(pictures, drawn, monkeypatch):
@@ -374,6 +409,7 @@ def test_columns_never_overlap(drawn):
     show.heat_maps(torch.rand(12, 20, 20), list("abcdefghijkl"), tokens, tokens)
     show.heat_map(torch.rand(4, 6), WORDS, tokens[:6])
     show.heat_map(torch.rand(64, 64), range(64), range(64))
+    show.heat_maps(torch.rand(3, 40, 40), list("abc"), range(40), range(40))
     for fig, _ in drawn:
         fig.canvas.draw()
         for ax in fig.axes:
@@ -390,13 +426,18 @@ def test_pictures_are_small(pictures):
     assert all(len(picture.png) < 60_000 for picture in pictures)
 
 
-def test_heat_map_describes_each_of_its_keywords(drawn):
-    described = inspect.cleandoc(show.heat_map.__doc__).partition("By keyword:")[2].partition("Raises:")[0]
-    names = re.findall(r"^([a-z_, ]+):", described, re.MULTILINE)
-    assert ", ".join(names).split(", ") == heatmaps.STYLE_NAMES
+@pytest.mark.parametrize("function", [show.heat_map, show.heat_maps])
+def test_the_keywords_of_heat_maps_stand_once_and_are_seen_everywhere(function, drawn):
+    described = inspect.getdoc(function).partition("By keyword:")[2].partition("Raises:")[0]
+    names = ", ".join(re.findall(r"^([a-z_, ]+):", described, re.MULTILINE)).split(", ")
+    keywords = [name for name, part in inspect.signature(function).parameters.items() if part.kind is part.KEYWORD_ONLY]
+    assert names == keywords and "mask" in names
+
+
+def test_keywords_are_drawn_and_told(drawn):
     show.heat_map(WEIGHTS, WORDS, WORDS, digits=1, row_label="from", column_label="to", vmin=-2, vmax=2)
     ((fig, alt),) = drawn
-    (ax,) = fig.axes
+    ax, _ = fig.axes
     assert (ax.get_ylabel(), ax.get_xlabel(), ax.images[0].get_clim()) == ("from", "to", (-2, 2))
     assert "rows: from, columns: to." in alt and cell_texts(fig)[0][:3] == ["0.9", "0.1", "0"]
 
@@ -412,8 +453,11 @@ def test_heat_map_describes_each_of_its_keywords(drawn):
         (lambda: show.heat_map(WEIGHTS, WORDS, WORDS, alt="short"), ValueError, "alt must say"),
         (lambda: show.heat_maps([WEIGHTS], ["a", "b"], WORDS, WORDS), ValueError, "got 2 titles for 1 matrices"),
         (lambda: show.heat_maps([], [], WORDS, WORDS), ValueError, "titles must name each matrix"),
-        (lambda: show.heat_map(WEIGHTS, WORDS, WORDS, hue=1), TypeError, "unknown keyword 'hue'; .*: titles.*, vmax"),
-        (lambda: show.heat_maps([WEIGHTS], ["a"], WORDS, WORDS, title=""), TypeError, "keyword 'title'; .*, vmax"),
+        (lambda: show.heat_map(WEIGHTS, WORDS, WORDS, vmin=-1, vmax=2), ValueError, "vmin .* opposite of vmax"),
+        (lambda: show.heat_map(WEIGHTS, WORDS, WORDS, vmin=float("nan")), ValueError, "vmin must be less than vmax"),
+        (lambda: show.heat_map(WEIGHTS, WORDS, WORDS, hue=1), TypeError, "unexpected keyword argument 'hue'"),
+        (lambda: show.heat_maps([WEIGHTS], ["a"], WORDS, WORDS, title=""), TypeError, "keyword argument 'title'"),
+        (lambda: show.heat_maps([WEIGHTS, WEIGHTS[:3]], ["a", "b"], WORDS, WORDS), ValueError, "rows has 4 names"),
     ],
 )
 def test_heat_map_errors(call, error, message, pictures):
@@ -452,9 +496,9 @@ def test_in_a_notebook_each_figure_comes_once_with_its_text(monkeypatch):
         [],
         ["display_data", "display_data"],
         ["display_data", "display_data"],
-        ["display_data", "display_data", "display_data"],
+        ["display_data"],
         ["execute_result"],
-        ["display_data"] * 6,
+        ["display_data"] * 2,
         [],
     ]
     assert outputs[1][0].metadata["image/png"]["alt"].startswith("Heat map, 1 by 2")
@@ -465,6 +509,6 @@ def test_in_a_notebook_each_figure_comes_once_with_its_text(monkeypatch):
         "<details><summary>.*words</summary><p>A straight line that .* two.</p></details>", below["text/html"]
     )
     assert outputs[3][0].metadata["image/png"]["alt"].startswith("2 heat maps, 2 by 2")
-    assert "sky attends 0.50 to the, 0.50 to sky" in outputs[3][1].data["text/plain"]
-    assert "<iframe" in outputs[3][2].data["text/html"]
+    assert "sky attends 0.50 to the, 0.50 to sky" in outputs[3][0].data["text/plain"]
+    assert outputs[3][0].data["text/html"].startswith("<div><iframe") and "image/png" in outputs[3][0].data
     assert "<table" in outputs[4][0].data["text/html"]

@@ -2,7 +2,7 @@
 
 import json
 import re
-from html import unescape
+from html import escape, unescape
 from types import SimpleNamespace
 
 import IPython.display
@@ -14,6 +14,7 @@ import torch
 from course_utils import Bert
 from lesson_kit import show
 from lesson_kit.show import bertviz_view, figures, neurons
+from lesson_kit.show.in_words import IN_WORDS
 from lesson_kit.show.links import strongest_links
 
 WORDS = ["the", "sky", "is", "blue"]
@@ -91,21 +92,26 @@ def view(request, tokenizer, small_bert):
     return {"head": show.head_view, "model": show.model_view}[request.param](GOOD, WORDS)
 
 
-def test_a_view_displays_its_figure_its_words_and_its_frame_when_asked(view, shown):
+def test_a_view_shows_its_frame_and_folds_the_still_picture_and_the_words(view, shown):
     assert shown == []
     view._ipython_display_()
-    picture, words, frame = shown
-    assert picture is view.picture and len(picture.alt) > 100
-    assert words == {"text/plain": view.links} and " attends 0." in view.links
-    assert frame["text/html"].count("<iframe") == frame["text/html"].count("</iframe>") == 1
-    assert "<script" not in frame["text/html"] and 'title="Interactive' in frame["text/html"]
-    assert view.links in repr(view) and view.picture.alt in repr(view)
+    (bundle,) = shown
+    assert bundle["image/png"] == view.picture._repr_mimebundle_()[0]["image/png"] and len(view.picture.alt) > 100
+    frame, folded = bundle["text/html"].split("</iframe></div>")
+    assert frame.count("<iframe") == 1 and "<script" not in frame and 'title="Interactive' in frame
+    assert re.fullmatch(r"<details><summary>[^<]*</summary><img [^>]*><p>[^<]*</p><pre>[^<]*</pre></details>", folded)
+    assert escape(view.links) in folded and " attends 0." in view.links
+    assert view.links in bundle["text/plain"] and view.picture.alt in repr(view)
+    assert int(re.search(r"height: (\d+)px", frame)[1]) <= 520
 
 
 def test_a_view_can_be_static(view, shown, monkeypatch):
     monkeypatch.setenv("COURSE_INTERACTIVE", "0")
     view._ipython_display_()
-    assert len(shown) == 2
+    picture, words = shown
+    assert picture is view.picture
+    assert words["text/plain"] == view.links and escape(view.links) in words["text/html"]
+    assert words["text/html"].startswith(IN_WORDS)
 
 
 def test_a_page_is_complete_and_asks_the_network_for_nothing(view, tmp_path):
@@ -158,7 +164,7 @@ def test_strange_tokens_stay_inside_their_string(function):
     view = function(GOOD, tokens)
     assert view.iframe.count("<iframe") == view.iframe.count("</iframe>") == 1 and "<script" not in view.iframe
     assert params_of(inner_page(view))["attention"][0]["left_text"] == tokens
-    assert inner_page(view).count("</script>") == 5  # d3, jQuery, the shim, the view and what follows
+    assert inner_page(view).count("</script>") == 5  # d3, jQuery, the shim, the view and its numbers
 
 
 @pytest.mark.parametrize("function", [show.head_view, show.model_view])
@@ -254,7 +260,7 @@ def test_model_view_draws_every_map_on_one_scale():
     view = show.model_view(GOOD, WORDS)
     fig, _ = view._draw()
     images = fig.axes[0].images
-    assert len(images) == 6 and len({image.get_clim() for image in images}) == 1
+    assert len(images) == 6 and {image.get_clim() for image in images} == {(0, 1)}
     drawn = torch.tensor(np.array([image.get_array() for image in images])).view(2, 3, 4, 4)
     torch.testing.assert_close(drawn, torch.cat(GOOD), check_dtype=False)
     assert [label.get_text() for label in fig.axes[0].get_yticklabels()] == ["0", "1"]
@@ -323,14 +329,27 @@ def test_neuron_view_shows_the_query_of_one_token(tokenizer, small_bert):
 
 def test_the_strips_are_query_times_key_and_their_softmax(tokenizer, small_bert):
     fig, _ = show.neuron_view(small_bert, tokenizer, SENTENCE, layer=1, head=3, token=2)._draw()
-    query, keys, products, scores, weights = (
-        torch.tensor(np.array(ax.images[0].get_array())) for ax in fig.axes if ax.images
-    )
-    torch.testing.assert_close(products, query * keys)
-    torch.testing.assert_close(scores[:, 0], keys @ query[0] / 8**0.5)
-    torch.testing.assert_close(weights[:, 0], scores[:, 0].softmax(0))
-    assert len(fig.axes[-1].texts) == len(keys) == 10
+    *strips, weights = (torch.tensor(np.array(ax.images[0].get_array())) for ax in fig.axes if ax.images)
+    query, keys, products, scores = (strip.double().atanh() * 4 for strip in strips)  # bertviz's tanh, undone
+    torch.testing.assert_close(products, query * keys, atol=1e-4, rtol=1e-4)
+    torch.testing.assert_close(scores[:, 0], keys @ query[0] / 8**0.5, atol=1e-4, rtol=1e-4)
+    torch.testing.assert_close(weights[:, 0].double(), scores[:, 0].softmax(0), atol=1e-4, rtol=1e-4)
+    texts = next(ax for ax in fig.axes if ax.get_title() == "weight").texts
+    assert [text.get_text() for text in texts] == [show.number(weight) for weight in weights[:, 0]]
     plt.close(fig)
+
+
+def test_a_bertviz_with_another_script_is_told_by_name(monkeypatch):
+    import bertviz
+
+    draw = bertviz.head_view
+
+    def of_another_version(*args, **kwargs):
+        return SimpleNamespace(data=draw(*args, **kwargs).data.replace("BOXHEIGHT = 22.5", "BOXHEIGHT = 23"))
+
+    monkeypatch.setattr(bertviz, "head_view", of_another_version)
+    with pytest.raises(RuntimeError, match="bertviz .* has another head view than .*BOXHEIGHT = 22.5"):
+        show.head_view(GOOD, WORDS).save_html("never written")
 
 
 def with_hook(model):

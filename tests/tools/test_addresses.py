@@ -19,6 +19,7 @@ import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from classroom.printing.sheets import SHEETS
 from lesson_kit import load_bert
 from tools import addresses, set_up
 
@@ -56,12 +57,15 @@ def disagreements(checkout: Path) -> list[str]:
     leads = re.compile(
         rf"{opens}/(?!{ours}(?:\.git)?(?:[^\w.-]|$))[\w.-]+/[\w.-]+|github\.com/(?!{ours}/)[\w.-]+/[\w.-]+/issues(?!/\d)"
     )
+    site = addresses.site(addresses.slug(addresses.address(checkout)))
     names = subprocess.check_output(["git", "ls-files"], cwd=checkout, text=True).splitlines()
     found = []
     for name in names:
         if name != "tests/tools/test_addresses.py" and (checkout / name).suffix not in (".safetensors", ".png"):
             text = (checkout / name).read_text(encoding="utf-8")
             found += [f"{name}: {match[0]}" for match in leads.finditer(text)]
+            worksheets = re.findall(r"https://[\w.-]+\.github\.io/[\w.-]+/(?=worksheets/)", text)
+            found += [f"{name}: {address}" for address in worksheets if address != site]
     return found
 
 
@@ -76,6 +80,7 @@ def test_a_lessons_links_and_its_row_in_the_readme_open_it(lesson):
     (row,) = (line for line in README.splitlines() if f"(notebooks/{lesson}.ipynb)" in line)
     for link in (addresses.binder_link(lesson), addresses.colab_link(lesson)):
         assert f"]({link})" in first and f"]({link})" in row
+    assert (f"]({addresses.worksheet_link(lesson)})" in first) == (lesson in SHEETS)
 
 
 @pytest.fixture
@@ -114,6 +119,7 @@ def test_the_address_can_be_changed_everywhere_and_back(copy):
         "pip install git+https://github.com/old/attention.git",
         "<https://codespaces.new/old/attention>",
         "open an issue: <https://github.com/old/attention/issues>",
+        "[Worksheet to print](https://old.github.io/attention/worksheets/03_masks.html)",
     ],
 )
 def test_a_link_that_disagrees_is_found(copy, line):

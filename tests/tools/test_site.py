@@ -135,11 +135,11 @@ def test_solutions_and_quizzes_are_there_and_folded(html):
 
 def test_the_first_page_has_the_readmes_paths_and_lessons(html):
     page = html["index"]
-    for title in ("One afternoon", "Encoders", "Writing", "Everything"):
-        assert f"<h3>{title}</h3>" in page
     steps = dict(re.findall(r'<h3>([^<]+)</h3>.*?<p class="steps">(.*?)</p>', page, flags=re.DOTALL))
     assert re.findall(r'href="(\w+)\.html"', steps["Everything"]) == LESSONS
-    assert re.findall(r">(\d\d)<", steps["One afternoon"]) == ["01", "02", "04", "07", "08"]
+    short, numbers = re.search(r"^- \*\*(.+?)\*\*: ((?:\d\d, )+\d\d)\.", README, flags=re.MULTILINE).groups()
+    assert re.findall(r">(\d\d)<", steps[short]) == numbers.split(", ")
+    assert list(steps) == re.findall(r"^- \*\*(.+?)\*\*: (?:\d\d|all)", README, flags=re.MULTILINE)
 
 
 def test_previous_and_next_lead_through_all_lessons(html):
@@ -153,8 +153,8 @@ def test_previous_and_next_lead_through_all_lessons(html):
 SERIOUS = ("serious", "critical")
 OFF = {"enabled": False}  # the first two are CONTRAST's; the third is slow, and never more than "moderate"
 RULES = {"color-contrast": OFF, "link-in-text-block": OFF, "region": OFF}
-STRUCTURE = f"""axe.run({{exclude: [['.highlight span'], ['math'], ['iframe']]}},
-    {{rules: {json.dumps(RULES)}, resultTypes: ['violations']}})"""
+STRUCTURE = f"""axe.run({{exclude: [['.code span'], ['math'], ['iframe']]}},
+    {{rules: {json.dumps(RULES)}, resultTypes: ['violations'], preload: false}})"""
 CONTRAST = "axe.run({include: [['[data-new]']]}, {runOnly: ['color-contrast', 'link-in-text-block'], preload: false})"
 # Marks, of all text with the same styles all the way up, the first one that no page had before: the others have the
 # same colours, and looking at each of them would take minutes.
@@ -177,9 +177,10 @@ UNFOLD = "document.querySelectorAll('details').forEach(details => { details.open
 PICTURES = """Promise.all([...document.images].map(async image => {
     image.loading = 'eager'
     await image.decode()
-    return image.alt.length > 20 && image.naturalWidth > 0 && image.getAttribute('width') > 0
+    const sized = image.getAttribute('width') > 0 || image.src.startsWith('data:')
+    return image.alt.length > 20 && image.naturalWidth > 0 && sized
 }))"""
-FORMULAS = """[...document.querySelectorAll('main math')].filter(math => {
+FORMULAS = """[...document.querySelectorAll('main math')].filter(math => math.checkVisibility()).filter(math => {
     const box = math.getBoundingClientRect()
     return box.width < 4 || box.height < 4 || math.querySelector('merror')
 }).map(math => math.textContent)"""
@@ -292,7 +293,7 @@ def test_the_search_finds_softmax(served, page):
     texts = found.all_text_contents()
     assert "01 · Attention by hand > What softmax forgets" in texts and len(texts) > 10
     page.wait_for_function("document.querySelectorAll('#search-results li p').length > 5")  # a few words of each page
-    found.filter(has_text="What softmax forgets").click()
+    found.filter(has_text="01 · Attention by hand > What softmax forgets").click()
     assert page.url == f"{served}/01_attention_by_hand.html#what-softmax-forgets"
 
 
@@ -336,12 +337,15 @@ def test_links_to_patients_land_on_them(site, page):
         """all => all.map(link => {
             const after = document.createTreeWalker(document.querySelector('article'), NodeFilter.SHOW_ELEMENT)
             after.currentNode = document.getElementById(link.hash.slice(1))
-            while (after.nextNode()) if (/^H[1-6]$/.test(after.currentNode.tagName))
-                return [link.textContent, after.currentNode.firstChild.textContent]
+            const headings = []
+            while (headings.length < 2 && after.nextNode())
+                if (/^H[1-6]$/.test(after.currentNode.tagName)) headings.push(after.currentNode.firstChild.textContent)
+            return [link.textContent, headings]
         })"""
     )
-    for words, heading in landed:
-        assert heading == f"Patient {words}"
+    for words, headings in landed:
+        patient = next(heading for heading in headings if not heading.startswith("Ward"))  # the first of a ward
+        assert patient == f"Patient {words}"
     links.nth(20).click()
     heading = page.locator("h3", has_text="Patient 21:")
     assert 50 < heading.bounding_box()["y"] < 200, "below the bar, in sight"
@@ -365,6 +369,7 @@ def test_a_result_waits_for_the_prediction(site, page):
 
 def test_the_keyboard_alone_is_enough(site, page):
     page.goto((site / "03_masks.html").as_uri())
+    page.evaluate("document.querySelectorAll('iframe').forEach(frame => frame.remove())")  # tested elsewhere
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.textContent") == "Skip to the page"
     assert page.locator(".skip").bounding_box()["x"] >= 0, "seen while it has the focus"
@@ -504,8 +509,8 @@ def test_a_formula_in_words(latex, words):
 
 
 def test_a_broken_formula_is_named():
-    with pytest.raises(ValueError, match=r"not understood: '.frac\{1'"):
-        formula(r"\frac{1", "inline")
+    with pytest.raises(ValueError, match=r"not understood: 'x\^'"):
+        formula("x^", "inline")
 
 
 def test_the_font_has_the_characters_of_the_formulas_and_their_italics():
@@ -560,7 +565,10 @@ def test_a_readme_of_another_form_is_named():
             home.read(README.replace(cut, "x"), LESSONS)
 
 
-def test_hours_are_rounded_to_the_half():
-    rows = home.read(README, LESSONS).rows
-    assert home.Way("", "", rows[:1]).hours == f"{round(rows[0].minutes / 30) // 2 or ''}½"
+@pytest.mark.parametrize("minutes, hours", [([35], "½"), ([40, 25], "1"), ([90], "1½"), ([100, 150], "4")])
+def test_hours_are_rounded_to_the_half(minutes, hours):
+    assert home.Way("", "", tuple(home.Row("", "", "", "", each) for each in minutes)).hours == hours
+
+
+def test_a_path_in_words_is_numbers():
     assert home.numbers("01 to 03, then 13 to 15") == {"01", "02", "03", "13", "14", "15"}

@@ -28,6 +28,7 @@ HERO = {  # the moving picture of the first page: three words, by hand
     "query": [1, 0.5],
     "features": ("water", "money"),
 }
+UNUSED = [".buildinfo", "objects.inv", *(f"_static/{name}" for name in ("basic.css", "pygments.css"))]  # Sphinx's
 COLOURS = {
     "ground": colours.GROUND, "text": colours.TEXT, "link": colours.LINK, "border": colours.BORDER,
     "quiet": colours.QUIET, "code-ground": colours.CODE_GROUND, "good": colours.GOOD, "bad": colours.BAD,
@@ -71,7 +72,7 @@ def build(notebooks: Sequence[Path], folder: Path, solutions: bool = True, force
         font.write(
             [page.read_text(encoding="utf-8") for page in made.glob("*.html")], made / "_static" / "formulas.woff"
         )
-        for name in (".buildinfo", "objects.inv", "_static/basic.css"):  # for other builds, which never come
+        for name in UNUSED:
             (made / name).unlink(missing_ok=True)
         if wrong := broken_links(made):
             raise SiteError("\n".join(["These links lead nowhere:", *wrong]))
@@ -176,13 +177,13 @@ def configuration(source: Path, context: dict) -> dict:
         "html_use_index": False,
         "html_domain_indices": False,
         "html_permalinks_icon": "#",
-        "pygments_style": "tools.site.extension.CourseStyle",
+        "pygments_style": "none",
+        "highlight_language": "text",
         "smartquotes": False,
         "myst_enable_extensions": ["attrs_block", "dollarmath"],
         "myst_dmath_double_inline": True,
         "myst_heading_anchors": 4,
         "myst_heading_slug_func": "tools.site.lesson.slug",
-        "suppress_warnings": ["misc.highlighting_failure"],  # a line for IPython is no Python
     }
 
 

@@ -12,6 +12,18 @@ from fontTools import subset
 from matplotlib import get_data_path
 
 FONT = "fonts/ttf/DejaVuSerif.ttf"
+# The font leaves these at 0 or nearly so. The values are TeX's for Computer Modern, in ems (The TeXbook, appendix G).
+CONSTANTS = {
+    "SubscriptShiftDown": 0.17, "SubscriptBaselineDropMin": 0.05,
+    "SuperscriptShiftUp": 0.413, "SuperscriptShiftUpCramped": 0.289, "SuperscriptBaselineDropMax": 0.386,
+    "UpperLimitGapMin": 0.111, "UpperLimitBaselineRiseMin": 0.2,
+    "LowerLimitGapMin": 0.167, "LowerLimitBaselineDropMin": 0.6,
+    "StackTopShiftUp": 0.444, "StackTopDisplayStyleShiftUp": 0.677,
+    "StackBottomShiftDown": 0.345, "StackBottomDisplayStyleShiftDown": 0.686,
+    "FractionNumeratorShiftUp": 0.394, "FractionNumeratorDisplayStyleShiftUp": 0.677,
+    "FractionDenominatorShiftDown": 0.345, "FractionDenominatorDisplayStyleShiftDown": 0.686,
+    "RadicalVerticalGap": 0.12, "RadicalDisplayStyleVerticalGap": 0.17,
+}  # fmt: skip
 
 
 def letters(pages: list[str]) -> set[str]:
@@ -41,4 +53,7 @@ def write(pages: list[str], path: Path) -> None:
     cutter = subset.Subsetter(options)
     cutter.populate(text="".join(sorted(letters(pages))))
     cutter.subset(font)
+    constants = font["MATH"].table.MathConstants
+    for name, ems in CONSTANTS.items():
+        getattr(constants, name).Value = round(ems * font["head"].unitsPerEm)
     subset.save_font(font, str(path), options)

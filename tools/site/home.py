@@ -73,7 +73,7 @@ def read(readme: str, lessons: Collection[str]) -> Home:
         if numbers(path["which"])
     ]
     for what, found in {
-        "paths (- **One afternoon**: 01, 02. ...)": ways,
+        "paths (- **Title**: 01, 02. ...)": ways,
         "path - **Everything**: ...": everything,
         "list 'What you will be able to do'": aims,
         "command that ends in 'start'": command,

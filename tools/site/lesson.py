@@ -137,7 +137,7 @@ def _code(cell: NotebookNode, page: Page, lessons: Collection[str], folded: bool
         return [block]
     shown = "\n".join(outputs.as_html(output, page.save) for output in _merged(cell.outputs))
     shown = HTML_LINK.sub(lambda match: _from_output(*match.groups(), lessons), shown)
-    if asked:
+    if asked and not any("moving" in output.get("metadata", {}) for output in cell.outputs):  # that one asks by itself
         shown = f'<details class="result"><summary>Your prediction is made? Show the result</summary>{shown}</details>'
     return [block, raw(f'<div class="output">{shown}</div>')]
 

@@ -29,7 +29,7 @@ def as_html(output: NotebookNode, save: Save) -> str:
         return picture(output, save)
     if "image/svg+xml" in output.data:
         return f'<div class="figure">{output.data["image/svg+xml"]}</div>'
-    html = output.data.get("text/html", "")
+    html = output.data.get("text/html", "").replace("<pre>", '<pre class="scroll">')
     if html and "<script" not in html:
         return html if html.startswith("<details") else f'<div class="scroll">{html}</div>'
     return text(output.data.get("text/plain", ""))

@@ -13,7 +13,8 @@ from lesson_kit.check.engine.inputs import LOOK_UNDER_THE_ROOT, SAME_NUMBER, WID
         (normal(2, 3, 12), 3),
         (normal(3, 4, 6), 2),
         (normal(1, 6, 8, dtype=torch.float64), 4),
-    ]
+    ],
+    example=(torch.arange(12.0).view(1, 3, 4), 2),
 )
 def split_heads(x, n_heads):
     """Give each head its own features: (batch, length, d_model) -> (batch, heads, length, d_head)."""
@@ -27,7 +28,8 @@ def split_heads(x, n_heads):
         (normal(2, 3, 3, 4),),
         (normal(1, 2, 3, 4),),
         (normal(3, 2, 4, 5, dtype=torch.float64),),
-    ]
+    ],
+    example=(torch.arange(12.0).view(1, 2, 3, 2),),
 )
 def merge_heads(x):
     """Put the heads side by side again: (batch, heads, length, d_head) -> (batch, length, d_model)."""

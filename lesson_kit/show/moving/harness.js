@@ -1,7 +1,7 @@
 // What all moving pictures share: the page's parts, the controls, drawing, the theme. A picture is one call:
 // picture({start, controls, puzzles, keys, numbers, layout, draw, say, handles}); see each function below.
 
-const NARROW = 640; // pixels, as in page.py
+const NARROW = 500; // pixels, as in page.py
 const SVG = "http://www.w3.org/2000/svg";
 const PAUSE = 400; // milliseconds without a change, after which the sentence is said
 
@@ -71,7 +71,7 @@ class Pen {
 
   /** `shows` names the number that the text shows, as a path into numbers(): "weights.0". */
   text(key, x, y, text, classes, shows) {
-    this.put(key, "text", { x, y, class: classes, "data-shows": shows }, text);
+    this.put(key, "text", { x, y, class: classes, "data-shows": shows || undefined }, text);
   }
 
   arrow(key, x1, y1, x2, y2, classes) {
@@ -220,7 +220,8 @@ const CONTROLS = {
 
   /** {kind: "cells", key, label, rows, columns, name(i, j), look(i, j, state, numbers), put(i, j, state)}: arrow keys go
    *  from cell to cell, Space or Enter presses. `look` gives {pressed, text, classes, shows, tint: 0 ... 1, title}.
-   *  [corner]: a word over the rows. [focus(i, j, state)]: changes when a cell gets the focus. [after]: columns on the right, each [heading, (i, state, numbers) => {text, classes, shows}]. */
+   *  [corner]: a word over the rows. [focus(i, j, state)]: changes when a cell gets the focus.
+   *  [chosen(state)]: the row in bold. [after]: columns on the right, each [heading, (i, state, numbers) => {text, classes, shows}]. */
   cells(spec, set) {
     const [down, across] = [spec.rows.length, spec.columns.length];
     const after = spec.after ?? [];
@@ -228,10 +229,11 @@ const CONTROLS = {
     const right = after.length ? ` repeat(${after.length}, minmax(38px, max-content))` : "";
     root.style.gridTemplateColumns = `minmax(36px, max-content) repeat(${across}, minmax(34px, 1fr))${right}`;
     const heads = [...spec.columns.map((text) => short(text, 9)), ...after.map(([text]) => text)];
-    root.append(element("span", { class: "head quiet" }, spec.corner ?? ""), ...heads.map((text) => element("span", { class: "head" }, text)));
+    root.append(element("span", { class: "head corner quiet" }, spec.corner ?? ""), ...heads.map((text) => element("span", { class: "head" }, text)));
     const beside = [];
-    const buttons = spec.rows.map((text, i) => {
-      root.append(element("span", { class: "head row" }, short(text, 9)));
+    const names = spec.rows.map((text) => element("span", { class: "head row" }, short(text, 9)));
+    const buttons = spec.rows.map((_, i) => {
+      root.append(names[i]);
       const row = spec.columns.map((_, j) => {
         const button = element("button", { type: "button", tabindex: i || j ? -1 : 0, "data-cell": `${i} ${j}` });
         button.addEventListener("click", () => set((state) => spec.put(i, j, state), true));
@@ -254,6 +256,7 @@ const CONTROLS = {
       event.preventDefault();
     });
     const refresh = (state, numbers) => {
+      names.forEach((name, i) => name.classList.toggle("chosen", spec.chosen?.(state) === i));
       beside.forEach((row, i) =>
         row.forEach((span, k) => {
           const look = after[k][1](i, state, numbers);
@@ -308,8 +311,9 @@ function followTheme() {
 /** Shows one moving picture.
  *
  * start(data): the state at first, a plain object.           controls(data): a list, as in CONTROLS; [when(state)] hides.
- * puzzles(data): [[text, solved(state, numbers)], ...].      keys: one line on what keys do, besides Tab.
+ * puzzles(data): [[text, solved(state, numbers)], ...].      keys: a line on the keyboard, besides Tab.
  * numbers(state, data): all that is computed.                layout({width, height, narrow}, state, data): where things lie.
+ * [stageFrom]: pixels of width; in a narrower frame that isn't a phone's there is room for the cells alone.
  * draw(pen, state, numbers, layout, data, solved): draws it. say(state, numbers, data): one plain sentence.
  * handles(data): {key: {label, min, max, now(state), text(state), by(state, dx, dy, large), to(state, x, y, layout)}}
  */
@@ -338,7 +342,7 @@ function picture(spec) {
   const above = controls.filter((one) => one.spec.kind !== "cells");
   const bar = element("div", { class: "controls" }, ...above.map(({ root }) => root));
   const cells = controls.filter((one) => one.spec.kind === "cells").map(({ root }) => root);
-  const keys = element("p", { class: "keys" }, `Keys: Tab goes on. ${spec.keys ?? ""}`);
+  const keys = element("p", { class: "keys" }, `Keyboard: Tab goes on. ${spec.keys ?? ""}`);
   const board = element("div", { class: "board" }, ...cells, ...(spec.draw ? [stage] : []));
   const main = element("main", {}, header, list, bar, board, said, keys);
 
@@ -363,8 +367,9 @@ function picture(spec) {
   }
 
   function draw() {
+    stage.hidden = innerWidth >= NARROW && innerWidth < (spec.stageFrom ?? 0);
     const { width, height } = stage.getBoundingClientRect();
-    if (!spec.draw || !width || !height) return;
+    if (!spec.draw || stage.hidden || !width || !height) return;
     svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
     layout = spec.layout?.({ width, height, narrow: innerWidth < NARROW }, state, data) ?? { width, height };
     spec.draw(pen, state, numbers, layout, data, puzzles.map(({ item }) => solved.has(item)));
@@ -419,6 +424,6 @@ function picture(spec) {
   followTheme();
   set({});
   say();
-  new ResizeObserver(() => draw()).observe(stage);
+  new ResizeObserver(() => draw()).observe(main);
   window.picture = { get state() { return structuredClone(state); }, set, numbers: () => structuredClone(numbers) };
 }

@@ -13,7 +13,7 @@ from lesson_kit import colours
 from lesson_kit.show.moving.registry import KINDS, Kind
 
 HERE = Path(__file__).parent
-NARROW = 640  # pixels; in a narrower frame a picture's parts stand below each other
+NARROW = 500  # pixels; in a narrower frame, a phone's, a picture's parts stand below each other
 LARGEST = 100_000  # bytes of a page
 PAIRS = {
     "ground": colours.GROUND, "text": colours.TEXT, "quiet": colours.QUIET, "border": colours.BORDER,

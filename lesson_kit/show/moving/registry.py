@@ -19,9 +19,13 @@ class Kind:
 KINDS = {
     kind.name: kind
     for kind in [
+        Kind("clock", "The clock", height=600, narrow_height=940),
         Kind("drag_the_query", "Drag the query", height=540, narrow_height=860),
         Kind("decode", "A translator at work", height=560, narrow_height=870),
-        Kind("mask", "Who may look at whom?", height=560, narrow_height=840),
+        Kind("knob", "The knob", height=540, narrow_height=900),
+        Kind("mask", "Who may look at whom?", height=560, narrow_height=850),
+        Kind("online_softmax", "Keys arrive one by one", height=550, narrow_height=780),
         Kind("spread", "Change a word", height=560, narrow_height=760),
+        Kind("view_and_transpose", "View and transpose", height=560, narrow_height=930),
     ]
 }

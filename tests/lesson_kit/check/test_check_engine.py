@@ -1278,6 +1278,13 @@ def test_the_third_time_without_a_known_mistake():
     assert 'Lesson 01 explains it under "Step 3: from scores to shares".' in messages[2]
 
 
+def test_the_numbers_of_split_heads_are_those_of_its_hint():
+    """Head 0 holds 0, 1 and 4, 5 and 8, 9; cut by view alone, it holds 0 to 5."""
+    right, wrong = check.explain("view-without-transpose", "split_heads").tables[-2:]
+    assert [[float(x) for x in row] for row in right.cells] == [[0, 1], [4, 5], [8, 9]]
+    assert [[float(x) for x in row] for row in wrong.cells] == [[0, 1], [2, 3], [4, 5]]
+
+
 def test_a_stub_is_no_one_stuck():
     assert all("explains it" not in check.softmax(lambda scores: None).message for _ in range(4))
 

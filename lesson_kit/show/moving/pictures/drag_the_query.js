@@ -12,10 +12,11 @@ function begin(keys, data) {
   return { keys, x, y, angle: degrees(x, y) };
 }
 
-/** The query at (x, y), or as far that way as it may go. */
+/** The query at (x, y), or as far that way as it may go; in steps, so that equal weights can be reached exactly. */
 function at(x, y, reach, state) {
   const shrink = Math.min(1, reach / Math.hypot(x, y));
-  [x, y] = [tidy(x * shrink), tidy(y * shrink)];
+  const snap = (value) => tidy((shrink < 1 ? Math.trunc(tidy((value * shrink) / STEP)) : Math.round(value / STEP)) * STEP);
+  [x, y] = [snap(x), snap(y)];
   return { x, y, angle: x || y ? degrees(x, y) : state.angle };
 }
 
@@ -141,6 +142,15 @@ picture({
         table: { x: 0, y: top + side + gap, width, row, top },
         values: { x: 0, y: height - below, width, height: below },
       };
+    } else if (width < 640) {
+      const side = Math.min(height - top, width * 0.5);
+      const [x, row] = [side + 22, 31];
+      const under = top + rows * row + 10;
+      boxes = {
+        keys: { x: 0, y: top, width: side, height: side },
+        table: { x, y: 0, width: width - x, row, top },
+        values: { x, y: under + top, width: width - x, height: height - under - top },
+      };
     } else {
       const side = Math.min(height - top, (width - 250) / 2);
       const right = width - side;
@@ -177,7 +187,8 @@ picture({
       const far = (0.96 * data.examples[0].reach) / Math.hypot(...across);
       const [from, to] = [-far, far].map((by) => here.put([by * across[0], by * across[1]]));
       pen.line("tie", ...from, ...to, "stroke thin dashed good");
-      pen.text("tie name", from[0] + 8, Math.min(from[1], here.y + here.height) - 14, "here nobody wins", "small good halo");
+      const [x, y] = from[1] > to[1] ? from : to;
+      pen.text("tie name", Math.min(x + 10, here.x + here.width - 118), Math.min(y + 14, here.y + here.height - 24), "here nobody wins", "small good halo");
     }
     pen.field("query", here.x, here.y, here.width, here.height);
     keys.forEach((key, i) => {
@@ -189,13 +200,13 @@ picture({
     });
     keys.forEach((key, i) => pen.arrow(`key ${i}`, ...origin, ...here.put(key), "key"));
     pen.line("query line", ...origin, ...tip, "stroke query");
-    const from = (point) => [point[0] - origin[0], point[1] - origin[1]];
+    const reached = (point) => [point[0] - origin[0], point[1] - origin[1]];
     keys.forEach((key, i) => {
-      const [x, y] = from(here.put(key));
-      const side = x * from(tip)[1] - y * from(tip)[0] > 0 ? -1 : 1; // on the side away from the query
+      const [x, y] = reached(here.put(key));
+      const side = x * reached(tip)[1] - y * reached(tip)[0] > 0 ? -1 : 1; // on the side away from the query
       name(pen, `key name ${i}`, here.put(key), [x - 0.8 * side * y, y + 0.8 * side * x], short(names[i]), here, "key", 8);
     });
-    name(pen, "query name", tip, from(tip), "query", here, "query", 16);
+    name(pen, "query name", tip, reached(tip), "query", here, "query", 16);
 
     // dot products, and weights from 0 to 1
     const { x, y, width, row, top } = layout.table;
@@ -241,7 +252,7 @@ picture({
     const { names } = example(state, data);
     const order = weights.map((_, i) => i).sort((a, b) => weights[b] - weights[a]);
     const [first, second] = order;
-    let meaning = `It fits ${names[first]} best: weight ${fixed(weights[first])}.`;
+    let meaning = `Its direction fits ${names[first]} best: weight ${fixed(weights[first])}. Longer, it would choose more firmly.`;
     if (length < 1e-9) meaning = "A query of length 0 asks nothing: all weights are equal.";
     else if (weights[first] - weights[second] < 0.005)
       meaning = `At right angles to the difference of ${names[first]} and ${names[second]}, it cannot choose between them, however long it is.`;
@@ -264,8 +275,7 @@ picture({
         return at(state.x + far * dx, state.y + far * dy, example(state, data).reach, state);
       },
       to(state, px, py, layout) {
-        const [x, y] = layout.keys.read(px, py).map((value) => STEP * Math.round(value / STEP));
-        return at(x, y, example(state, data).reach, state);
+        return at(...layout.keys.read(px, py), example(state, data).reach, state);
       },
     },
   }),

@@ -28,7 +28,7 @@ picture({
     const n = data.tokens.length;
     const padding = data.tokens[n - 1] === "[PAD]";
     const presets = [
-      ["All open", () => true],
+      ["All", () => true],
       ["Causal", (i, j) => j <= i],
       ...(padding ? [["Padding", (i, j) => j < n - 1], ["Both", (i, j) => j <= i && j < n - 1]] : []),
     ];
@@ -42,7 +42,7 @@ picture({
       { kind: "slider", key: "shift", label: "Add to all scores", min: -30, max: 0, step: 1, text: (shift) => fixed(shift, 0) },
       {
         kind: "cells", key: "mask", label: "Who may look at whom: a row looks at a column", rows: data.tokens, columns: data.tokens,
-        corner: "looks at →", focus: (i) => ({ row: i }),
+        corner: "looks at →", focus: (i) => ({ row: i }), chosen: ({ row }) => row,
         name: (i, j) => `${data.tokens[i]} looks at ${data.tokens[j]}`,
         put: (i, j, { mask }) => ({ mask: mask.map((row, k) => row.map((open, l) => (k === i && l === j ? !open : open))) }),
         look(i, j, { mask }, { weights }) {
@@ -58,6 +58,8 @@ picture({
       },
     ];
   },
+
+  stageFrom: 680,
 
   puzzles: () => [
     ["Hide every word's future.", ({ mask }) => mask.every((row, i) => row.every((open, j) => (j > i ? !open : i !== j || open)))],
@@ -76,8 +78,8 @@ picture({
     return { weights, sums: weights.map(sum), leaks, row: rows[state.row] };
   },
 
-  layout({ width, height, narrow }, state, data) {
-    const label = narrow ? 66 : 92;
+  layout({ width, height }, state, data) {
+    const label = width < 420 ? 58 : 92;
     const column = (width - label) / data.tokens.length;
     return { width, height, label, column, at: (j) => label + column * (j + 0.5) };
   },
@@ -86,14 +88,14 @@ picture({
     const open = state.mask[state.row];
     pen.text("title", 0, 14, `Row ${short(data.tokens[state.row])}, step by step`, "strong");
     data.tokens.forEach((token, j) => pen.text(`key ${j}`, at(j), 38, short(token, column < 60 ? 6 : 9), "middle strong key"));
-    const gap = Math.min(34, (height - 110) / 4);
+    const gap = Math.max(20, Math.min(34, (height - 100) / 4.4));
     let y = 40;
     const line = (key, name, values, show, shows) => {
       y += gap;
       pen.text(`${key} name`, 0, y, name, "small quiet");
       values.forEach((value, j) => {
         if (!open[j] && key !== "scores") pen.rect(`${key} hidden ${j}`, at(j) - column / 2 + 3, y - 17, column - 6, 23, "frame dashed");
-        pen.text(`${key} ${j}`, at(j), y, show(value, j), `middle ${key === "weights" ? "strong weight" : ""}`, shows && `row.${key}.${j}`);
+        pen.text(`${key} ${j}`, at(j), y, show(value, j), `middle ${column < 56 ? "small" : ""} ${key === "weights" ? "strong weight" : ""}`, shows && `row.${key}.${j}`);
       });
     };
     const finite = (value) => (value === LOWEST ? "lowest" : value === -1e9 ? "−1e9" : fixed(value));
@@ -120,7 +122,7 @@ picture({
 
   say({ mask, when, fill, row, shift }, { weights, sums, leaks }, data) {
     const shares = weights[row].map((weight, j) => `${data.tokens[j]} ${exact(weight)}`).join(", ");
-    const name = data.tokens[row];
+    const name = `“${data.tokens[row]}”`;
     let meaning = `The row of ${name} sums to ${exact(sums[row])}.`;
     if (!mask[row].includes(true) && when === "before") {
       meaning = {

@@ -38,7 +38,7 @@ def mask(scores=None, tokens: Sequence[str] | None = None, may_attend=None) -> M
         raise ValueError(f"scores must be square with 2 to {MOST} rows, got the shape {tuple(scores.shape)}")
     if not (scores.abs() <= LARGEST).all():
         raise ValueError(f"scores must be numbers between -{LARGEST} and {LARGEST}")
-    tokens = expect_tokens(f"x{i + 1}" for i in range(len(scores))) if tokens is None else expect_tokens(tokens)
+    tokens = [f"x{i + 1}" for i in range(len(scores))] if tokens is None else expect_tokens(tokens)
     if len(tokens) != len(scores):
         raise ValueError(f"tokens must be as many as rows: got {len(tokens)} for {len(scores)}")
     may_attend = torch.ones(scores.shape, dtype=torch.bool) if may_attend is None else torch.as_tensor(may_attend)
@@ -65,7 +65,7 @@ def _sky_is_blue() -> tuple[Tensor, list[str], Tensor]:
 
 def _draw(scores: Tensor, tokens: list[str]):
     """What stands still: no mask, a causal mask before the softmax, and the same after it."""
-    from lesson_kit.show.heatmaps import draw_heat_maps
+    from lesson_kit.show.heatmaps import HeatMaps
 
     causal = causal_mask(len(tokens))
     plain = scores.softmax(dim=-1)
@@ -75,7 +75,7 @@ def _draw(scores: Tensor, tokens: list[str]):
     sums = ", ".join(f"{token} {total:.2f}" for token, total in zip(tokens, after.sum(dim=-1).tolist(), strict=True))
     alt = (
         f"Three heat maps of weights from 0 to 1 for {', '.join(tokens)}. Left without a mask; in the middle with a "
-        "causal mask before the softmax: nothing above the diagonal, and each row sums to 1. Right with the same mask "
+        "causal mask before the softmax: hatched above the diagonal, and each row sums to 1. Right with the same mask "
         f"after the softmax: the visible weights stay as on the left, so the rows sum to: {sums}."
     )
-    return draw_heat_maps([plain, before, after], titles, tokens, tokens, vmin=0, vmax=1, alt=alt)
+    return HeatMaps([plain, before, after], titles, tokens, tokens, mask=[None, causal, causal], alt=alt).draw()

@@ -32,7 +32,7 @@ def test_it_begins_with_the_two_tokens_of_lesson_01(play):  # noqa: F811
     check(picture, moving.drag_the_query())
     assert picture.shown() | {"weights.0": "0.33", "weights.1": "0.67", "dots.1": "2.00"} == picture.shown()
     assert "(0.33, 0.67)" in picture.page.locator(".stage").text_content()
-    assert "It fits x2 best: weight 0.67." in picture.said()
+    assert "Its direction fits x2 best: weight 0.67." in picture.said()
 
 
 def test_the_arrow_keys_move_the_query(play):  # noqa: F811
@@ -48,6 +48,12 @@ def test_the_arrow_keys_move_the_query(play):  # noqa: F811
     point = picture.page.locator("[data-handle=query]")
     assert point.get_attribute("aria-valuetext") == "−0.80 and −1.80, length 1.97"
     assert picture.page.evaluate("document.activeElement.dataset.handle") == "query"
+    picture.nudge("query", "Shift+ArrowUp", 12)
+    picture.nudge("query", "Shift+ArrowRight", 12)
+    x, y = picture.state["x"], picture.state["y"]
+    assert 2.8 < math.hypot(x, y) <= 3, "as far as it goes"
+    assert (x, y) == pytest.approx((round(x, 1), round(y, 1))), "and still in steps: a tie can be reached"
+    check(picture, made)
 
 
 def test_the_mouse_drags_the_query(play):  # noqa: F811
@@ -135,7 +141,7 @@ def test_an_example_of_ones_own(play):  # noqa: F811
 
 
 def test_it_is_well_made(play):  # noqa: F811
-    expect_well_made(play, moving.drag_the_query(), overlaps=True)
+    expect_well_made(play, moving.drag_the_query())
 
 
 def test_names_stay_text(play):  # noqa: F811

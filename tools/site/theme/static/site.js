@@ -72,12 +72,12 @@ document.addEventListener("toggle", reach, true)
 reach()
 
 // Every block of code can be copied.
-if (navigator.clipboard) for (const block of document.querySelectorAll("div.highlight, pre.command")) {
+if (navigator.clipboard) for (const block of document.querySelectorAll("div.code, pre.command")) {
     const copy = document.createElement("button")
     copy.type = "button"
     copy.className = "copy"
     copy.textContent = "Copy"
-    copy.addEventListener("click", () => navigator.clipboard.writeText((block.querySelector("code") ?? block.querySelector("pre")).textContent).then(() => {
+    copy.addEventListener("click", () => navigator.clipboard.writeText(block.querySelector("code").textContent).then(() => {
         copy.textContent = "Copied"
         setTimeout(() => { copy.textContent = "Copy" }, 1500)
     }))
