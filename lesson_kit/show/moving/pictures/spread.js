@@ -89,12 +89,10 @@ picture({
     }
 
     // lanes, and where they meet
-    data.tokens.forEach((token, i) => {
-      const middle = y(i) + row / 2;
-      pen.text(`token ${i}`, 0, middle + 5, short(token, 9), i === place ? "strong output" : "");
-      pen.line(`lane ${i}`, x(0), middle, x(state.step) + column, middle, "axis");
-      pen.line(`ahead ${i}`, x(state.step) + column, middle, x(last(data)) + column, middle, "axis dotted");
-    });
+    const lanes = (from, to) => data.tokens.map((_, i) => `M${from} ${y(i) + row / 2}H${to}`).join("");
+    data.tokens.forEach((token, i) => pen.text(`token ${i}`, 0, y(i) + row / 2 + 5, short(token, 9), i === place ? "strong output" : ""));
+    pen.path("lanes", lanes(x(0), x(state.step) + column), "axis");
+    pen.path("ahead", lanes(x(state.step) + column, x(last(data)) + column), "axis dotted");
     for (let step = 1; step <= state.step; step += 2) {
       if (!keeps(step, state, data)) continue;
       const [from, to] = [x(step - 1) + column, x(step)];
@@ -105,17 +103,19 @@ picture({
       });
     }
 
-    // how far each vector has moved, after each sublayer so far
-    grid.forEach((shares, step) =>
+    // how far each vector has moved, after each sublayer so far; the frames of a column are one path
+    grid.forEach((shares, step) => {
+      const left = x(step);
+      const frames = shares.map((_, i) => `M${left} ${y(i) + 1}h${column - 1}v${row - 2}h${1 - column}Z`);
+      pen.path(`frames ${step}`, frames.join(""), "track");
       shares.forEach((share, i) => {
-        const [left, up] = [x(step), y(i) + 1];
-        pen.rect(`ground ${step} ${i}`, left, up, column - 1, row - 2, "track", { rx: 2 });
+        const full = Math.min(1, share / FULL);
         if (share > 0)
-          pen.rect(`cell ${step} ${i}`, left, up, column - 1, row - 2, "fill output", { rx: 2, "fill-opacity": 0.75 * Math.min(1, share / FULL) });
+          pen.rect(`cell ${step} ${i}`, left, y(i) + 1, column - 1, row - 2, "fill output", { "fill-opacity": 0.75 * full });
         if (!narrow && column > 32)
-          pen.text(`share ${step} ${i}`, left + column / 2, up + row / 2 + 4, exact(share), `small middle halo ${share ? "" : "quiet"}`, `grid.${step}.${i}`);
-      }),
-    );
+          pen.text(`share ${step} ${i}`, left + column / 2, y(i) + row / 2 + 5, exact(share), `small middle ${full > 0.3 ? "halo" : share ? "" : "quiet"}`, `grid.${step}.${i}`);
+      });
+    });
     pen.rect("now", x(state.step) - 2, top - 1, column + 3, row * n + 2, "stroke thin output", { rx: 3 });
 
     // the newest, as bars
