@@ -10,6 +10,8 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
@@ -41,10 +43,19 @@ def build(lessons: Iterable[Path | str], folder: Path | str) -> list[Path]:
     return [path for paths in write(folder, [name for name in names if name in SHEETS]).values() for path in paths]
 
 
-def write(folder: Path | str, names: Iterable[str] = tuple(SHEETS)) -> dict[str, list[Path]]:
+def write(
+    folder: Path | str, names: Iterable[str] = tuple(SHEETS), answers: bool = True, lessons: str | None = None
+) -> dict[str, list[Path]]:
     """Writes the worksheets of these lessons (all that have one); gives for each its files.
 
     These are ``NAME.html`` and ``NAME.pdf``, ``NAME_answers.html`` and ``NAME_answers.pdf``. The pages load nothing.
+
+    Args:
+        folder: made if it is not there.
+        names: of lessons, such as "05_word_order".
+        answers: are there answer sheets?
+        lessons: on a web site the address, seen from ``folder``, where the lessons' pages are, such as "..". The pages
+            of the sheets then link to the lesson, to their PDF, and to each other.
 
     Raises:
         ValueError: a name has no worksheet.
@@ -58,12 +69,27 @@ def write(folder: Path | str, names: Iterable[str] = tuple(SHEETS)) -> dict[str,
     folder, browser = make_folder(folder), find_browser()
     written: dict[str, list[Path]] = {name: [] for name in names}
     for name in names:
-        sheet = SHEETS[name]()
-        for ending, answers in (("", False), ("_answers", True)):
-            page = folder / f"{name}{ending}.html"
-            page.write_text(as_html(sheet, answers), encoding="utf-8")
-            written[name] += [page] if browser is None else [page, print_pdf(page, browser)]
-    if names and browser is None:
+        sheet, files = SHEETS[name](), {False: name, True: f"{name}_answers"}
+        for on_it in (False, True) if answers else (False,):
+            links = None
+            if lessons is not None:
+                links = Links(
+                    f"{lessons}/{name}.html",
+                    None if browser is None else f"{files[on_it]}.pdf",
+                    f"{files[not on_it]}.html" if answers else None,
+                )
+            page = folder / f"{files[on_it]}.html"
+            page.write_text(as_html(sheet, on_it, links), encoding="utf-8")
+            written[name].append(page)
+    if browser is not None:
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            printing = {
+                name: [pool.submit(print_pdf, page, browser) for page in pages] for name, pages in written.items()
+            }
+            for name, pages in written.items():
+                pdfs = [each.result() for each in printing[name]]
+                written[name] = [path for pair in zip(pages, pdfs, strict=True) for path in pair]
+    elif names:
         print("No PDF, because no Chromium, Chrome or Edge was found: open the HTML pages in a browser and print them.")
     return written
 
@@ -74,14 +100,23 @@ HERE = Path(__file__).parent
 ROOM = 15.5  # millimetres: the narrowest box
 
 
-def as_html(sheet: Sheet, answers: bool) -> str:
-    """The sheet as one page that loads nothing else."""
+@dataclass(frozen=True)
+class Links:
+    """Where a sheet's page leads to on a web site: ``other`` is the sheet with the answers, or back from there."""
+
+    lesson: str
+    pdf: str | None = None
+    other: str | None = None
+
+
+def as_html(sheet: Sheet, answers: bool, links: Links | None = None) -> str:
+    """The sheet as one page that loads nothing else; ``links`` are seen on the screen and not printed."""
     environment = Environment(loader=FileSystemLoader(HERE), autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters |= {"rich": _rich, "spoken": _spoken}
     title = f"{sheet.title}: {'answers' if answers else 'worksheet'}"
     style = (HERE / "worksheet.css").read_text(encoding="utf-8").replace("var(--title)", _quoted(title))
     page = environment.get_template("worksheet.html.j2")
-    return page.render(sheet=sheet, answers=answers, title=title, style=style, is_box=_is_box, room=_room)
+    return page.render(sheet=sheet, answers=answers, links=links, title=title, style=style, is_box=_is_box, room=_room)
 
 
 def _is_box(entry: str | Box) -> bool:

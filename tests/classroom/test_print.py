@@ -275,6 +275,27 @@ def test_write_makes_all_sheets_and_knows_no_others(tmp_path, monkeypatch):
         worksheets.write(tmp_path, ["05_word_order", "03_masks"])
 
 
+def test_on_a_web_site_a_sheet_links_to_its_lesson_and_answers_on_the_screen_alone(open_sheet, tmp_path, monkeypatch):
+    monkeypatch.setattr(worksheets, "find_browser", lambda: None)
+    worksheets.write(tmp_path / "site", ["05_word_order"], lessons="..")
+    worksheets.write(tmp_path / "class", ["05_word_order"], answers=False, lessons="..")
+    worksheets.write(tmp_path / "paper", ["05_word_order"])
+
+    def links(name):
+        return re.findall(r'<a href="([^"]+)"', (tmp_path / name).read_text(encoding="utf-8"))
+
+    assert links("site/05_word_order.html") == ["../05_word_order.html", "05_word_order_answers.html"]
+    assert links("site/05_word_order_answers.html") == ["../05_word_order.html", "05_word_order.html"]
+    assert links("class/05_word_order.html") == ["../05_word_order.html"]
+    assert [path.name for path in (tmp_path / "class").iterdir()] == ["05_word_order.html"]
+    assert links("paper/05_word_order.html") == links("paper/05_word_order_answers.html") == []
+    page = open_sheet("05_word_order", False, width=800, media="print")
+    page.goto((tmp_path / "site" / "05_word_order.html").as_uri())
+    assert [page.locator("nav").nth(n).is_visible() for n in range(page.locator("nav").count())] == [False, False]
+    page.emulate_media(media="screen")
+    assert page.locator("nav").first.is_visible() and page.locator("nav").last.is_visible()
+
+
 def test_without_a_browser_there_are_the_pages_and_a_sentence(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(worksheets.shutil, "which", lambda name: None)
     made = worksheets.build([path_of("02")], tmp_path)

@@ -20,8 +20,11 @@ from browsing import cut_off
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from classroom.__main__ import main as classroom
+from classroom.printing.sheets import SHEETS
+from classroom.printing.worksheets import find_browser
 from lesson_kit import colours
 from lesson_kit.show import moving
+from tools import addresses
 from tools.site import build as builder
 from tools.site import font, home, lesson, outputs
 from tools.site.__main__ import LESSON_MB, SITE_MB, main
@@ -121,9 +124,39 @@ def test_what_can_be_downloaded_is_the_lesson_with_its_outputs_cleared(site, htm
         assert [cell.source for cell in notebook.cells] == [cell.source for cell in NOTEBOOKS[name].cells]
         assert not any(cell.get("outputs") for cell in notebook.cells)
         buttons = re.search(r'<p class="buttons">(.*?)</p>', html[name])[1]
-        assert re.findall(r">([^<]+)</a>", buttons) == ["Open in Binder", "Open in Colab", "Download the notebook"]
+        words = ["Open in Binder", "Open in Colab", "Download the notebook", *["Worksheet to print"] * (name in SHEETS)]
+        assert re.findall(r">([^<]+)</a>", buttons) == words
         links = [unescape(link) for link in re.findall(r'href="([^"]+)"', buttons)]
-        assert links[2] == f"notebooks/{name}.ipynb" and all(f"{name}.ipynb" in link for link in links)
+        assert links[2] == f"notebooks/{name}.ipynb" and all(f"{name}.ipynb" in link for link in links[:3])
+        assert links[3:] == [f"worksheets/{name}.html"] * (name in SHEETS)
+
+
+def test_the_lessons_links_to_worksheets_land(site):
+    """Where the notebooks say that GitHub's pages have them."""
+    published = addresses.site(addresses.slug(addresses.address()))
+    linked = {}
+    for name, notebook in NOTEBOOKS.items():
+        for address in re.findall(r"\[Worksheet to print\]\(([^)]+)\)", notebook.cells[0].source):
+            assert address.startswith(published)
+            linked[name] = (site / address.removeprefix(published)).read_text(encoding="utf-8")
+    assert list(linked) == list(SHEETS)
+    for name, sheet in linked.items():
+        printed = [f"{name}.pdf"] if find_browser() else []
+        assert re.findall(r'<a href="([^"]+)"', sheet) == [f"../{name}.html", *printed, f"{name}_answers.html"]
+        answers = (site / "worksheets" / f"{name}_answers.html").read_text(encoding="utf-8")
+        assert f'<a href="{name}.html">Back to the questions</a>' in answers and "<input" not in answers
+        for pdf in (f"{name}.pdf", f"{name}_answers.pdf") if printed else ():
+            assert (site / "worksheets" / pdf).read_bytes().startswith(b"%PDF")
+
+
+def test_without_a_browser_the_site_has_its_sheets_without_pdfs(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("classroom.printing.worksheets.find_browser", lambda: None)
+    assert main(["--lessons", "05", "--output", str(tmp_path / "site")]) == 0
+    said = capsys.readouterr()
+    assert "No PDF, because no Chromium, Chrome or Edge was found" in said.out and said.err == ""
+    sheets = tmp_path / "site" / "worksheets"
+    assert {path.name for path in sheets.iterdir()} == {"05_word_order.html", "05_word_order_answers.html"}
+    assert "pdf" not in (sheets / "05_word_order.html").read_text(encoding="utf-8").lower()
 
 
 def test_solutions_and_quizzes_are_there_and_folded(html):
@@ -337,15 +370,13 @@ def test_links_to_patients_land_on_them(site, page):
         """all => all.map(link => {
             const after = document.createTreeWalker(document.querySelector('article'), NodeFilter.SHOW_ELEMENT)
             after.currentNode = document.getElementById(link.hash.slice(1))
-            const headings = []
-            while (headings.length < 2 && after.nextNode())
-                if (/^H[1-6]$/.test(after.currentNode.tagName)) headings.push(after.currentNode.firstChild.textContent)
-            return [link.textContent, headings]
+            while (after.nextNode())
+                if (/^H[1-6]$/.test(after.currentNode.tagName))
+                    return [link.textContent, after.currentNode.firstChild.textContent]
         })"""
     )
-    for words, headings in landed:
-        patient = next(heading for heading in headings if not heading.startswith("Ward"))  # the first of a ward
-        assert patient == f"Patient {words}"
+    for words, heading in landed:
+        assert heading == f"Patient {words}"
     links.nth(20).click()
     heading = page.locator("h3", has_text="Patient 21:")
     assert 50 < heading.bounding_box()["y"] < 200, "below the bar, in sight"
@@ -424,6 +455,12 @@ def test_the_teachers_pages_can_leave_the_solutions_out(tmp_path):
     for page in made.values():
         assert "mybinder.org" not in page and "colab" not in page and ".ipynb" not in page
     assert not (tmp_path / "pages" / "notebooks").exists()
+    assert 'href="worksheets/01_attention_by_hand.html">Worksheet to print</a>' in made["01_attention_by_hand"]
+    sheets = {path.name for path in (tmp_path / "pages" / "worksheets").iterdir()}
+    assert sheets - {"01_attention_by_hand.pdf"} == {"01_attention_by_hand.html"}, "no answers, no other lesson's"
+    assert "answers" not in (tmp_path / "pages" / "worksheets" / "01_attention_by_hand.html").read_text(
+        encoding="utf-8"
+    )
     assert 'href="02_the_sky_is_blue' not in made["03_masks"] and "lesson 02" in made["03_masks"], "bare text"
     assert not list((tmp_path / "pages").glob(".classroom*")), "one list of what was built, and it lies above"
 

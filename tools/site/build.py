@@ -2,7 +2,8 @@
 
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from html import unescape
 from importlib import import_module
@@ -14,6 +15,7 @@ from nbformat import NotebookNode
 
 from classroom._files import CHECKOUT, ClassroomError, read_notebook
 from classroom.build import check_folder, put_in_place
+from classroom.printing import worksheets
 from lesson_kit import colours
 from lesson_kit.working_copies import cleared
 from tools.addresses import address
@@ -55,10 +57,12 @@ class Built:
 def build(notebooks: Sequence[Path], folder: Path, solutions: bool = True, force: bool = False) -> Built:
     """Makes the site of these lessons in ``folder``, which is new, empty, or made by an earlier call.
 
-    solutions: without them the solutions are left out, and the links to where the lessons can be run with them.
+    solutions: without them the solutions are left out, and the links to where the lessons can be run with them; the
+        worksheets have no answer sheets.
 
     Raises:
-        ClassroomError: a notebook is missing or none; ``folder`` holds something else (unless ``force``).
+        ClassroomError: a notebook is missing or none; ``folder`` holds something else (unless ``force``); the browser
+            that was found can't print the worksheets.
         SiteError: a package is not installed; Sphinx complains about a lesson; a link leads nowhere.
         OSError: the folder can't be written.
     """
@@ -68,7 +72,12 @@ def build(notebooks: Sequence[Path], folder: Path, solutions: bool = True, force
     with TemporaryDirectory() as temporary:
         source, made = Path(temporary) / "source", Path(temporary) / "made"
         _write_source(lessons, notebooks, source, solutions)
-        _run_sphinx(source, made, _context(lessons, solutions))
+        with ThreadPoolExecutor(1) as pool:  # browsers print the worksheets while Sphinx is at work
+            sheets = pool.submit(_write_worksheets, lessons, Path(temporary) / "worksheets", solutions)
+            _run_sphinx(source, made, _context(lessons, solutions))
+            sheets.result()
+        if (Path(temporary) / "worksheets").exists():
+            (Path(temporary) / "worksheets").rename(made / "worksheets")
         font.write(
             [page.read_text(encoding="utf-8") for page in made.glob("*.html")], made / "_static" / "formulas.woff"
         )
@@ -108,6 +117,12 @@ def _write_source(lessons: dict[str, NotebookNode], notebooks: Sequence[Path], s
         (source / "extra" / "notebooks").mkdir()
         for path in notebooks:
             (source / "extra" / "notebooks" / path.name).write_text(cleared(path), encoding="utf-8")
+
+
+def _write_worksheets(lessons: Iterable[str], folder: Path, solutions: bool) -> None:
+    """The sheets of those lessons that have one."""
+    if names := [name for name in lessons if name in worksheets.SHEETS]:
+        worksheets.write(folder, names, answers=solutions, lessons="..")
 
 
 def _context(lessons: dict[str, NotebookNode], solutions: bool) -> dict:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from docutils.nodes import make_id
 from nbformat import NotebookNode
 
+from classroom.printing.sheets import SHEETS
 from classroom.versions.lesson import without_folded
 from classroom.versions.student import LINKS
 from lesson_kit.working_copies import only_draws
@@ -57,7 +58,7 @@ def as_markdown(
         page: whose name and files these are.
         lessons: the names of those that the site holds; a link to another becomes bare text.
         aims: the ids of the cells that are linked to.
-        solutions: do the solutions stay, and the links to where the lesson can be run with them?
+        solutions: do the solutions stay, and the links to where the lesson can be run with them? Its worksheet stays.
     """
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     parts, asked = [], False
@@ -89,7 +90,7 @@ def fenced(kind: str, content: str) -> str:
 
 def _words(cell: NotebookNode, name: str, lessons: Collection[str], solutions: bool) -> str:
     source = cell.source if solutions else without_folded(cell.source, "Solution")
-    source = LINKS.sub(lambda match: _buttons(match[0], name) if solutions else "", source)
+    source = LINKS.sub(lambda match: _buttons(match[0], name, solutions), source)
     source = CELL_LINK.sub(lambda match: _to_cell(*match.groups(), lessons), source)
     source = LINK.sub(lambda match: _to_lesson(*match.groups(), lessons), source)
     source = PREDICTION.sub("{.predict}\n", source)
@@ -98,15 +99,15 @@ def _words(cell: NotebookNode, name: str, lessons: Collection[str], solutions: b
     return source
 
 
-def _buttons(links: str, name: str) -> str:
-    """Where the lesson can be opened and run."""
-    places = [*OPEN_IN.findall(links), ("", f"notebooks/{name}.ipynb")]
-    buttons = [
-        f'<a class="button" href="{link}">Open in {place}</a>' if place else
-        f'<a class="button" href="{link}" download>Download the notebook</a>'
-        for place, link in places
-    ]  # fmt: skip
-    return raw(f'<p class="buttons">{" ".join(buttons)}</p>') + "\n\n"
+def _buttons(links: str, name: str, solutions: bool) -> str:
+    """Where the lesson can be opened and run, with its solutions, and its worksheet."""
+    buttons = []
+    if solutions:
+        buttons += [f'<a class="button" href="{link}">Open in {place}</a>' for place, link in OPEN_IN.findall(links)]
+        buttons.append(f'<a class="button" href="notebooks/{name}.ipynb" download>Download the notebook</a>')
+    if name in SHEETS:
+        buttons.append(f'<a class="button" href="worksheets/{name}.html">Worksheet to print</a>')
+    return raw(f'<p class="buttons">{" ".join(buttons)}</p>') + "\n\n" if buttons else ""
 
 
 def _to_lesson(text: str, lesson: str, place: str | None, lessons: Collection[str]) -> str:
