@@ -321,7 +321,7 @@ function followTheme() {
  * start(data): the state at first, a plain object.           controls(data): a list, as in CONTROLS; [when(state)] hides.
  * puzzles(data): [[text, solved(state, numbers), [answer: said in its place when solved]], ...]; a tick is given when the
  * reader lets go, clicks or rests, not in passing. [round(state)]: each round has ticks of its own.
- * keys: a line on the keyboard, besides Tab.                 [legend(state, data)]: a line on what is drawn.
+ * keys: a line on the keyboard, besides Tab.                 [legend(state, data)]: [[words, class], ...], what is drawn.
  * numbers(state, data): all that is computed.                layout({width, height, narrow}, state, data): where things lie.
  * [stageFrom]: pixels of width; in a narrower frame that isn't a phone's there is room for the cells alone.
  * draw(pen, state, numbers, layout, data, solved): draws it. say(state, numbers, data): one plain sentence.
@@ -373,7 +373,9 @@ function picture(spec) {
       refresh(state, numbers);
     }
     said.textContent = spec.say(state, numbers, data);
-    legend.textContent = spec.legend?.(state, data) ?? "";
+    const parts = spec.legend?.(state, data) ?? [];
+    if (legend.textContent !== parts.map(([words]) => words).join(""))
+      legend.replaceChildren(...parts.map(([words, classes]) => element("span", { class: classes }, words)));
     tick();
     draw();
     clearTimeout(waiting);
