@@ -89,8 +89,9 @@ function axes(pen, key, where, title, point, classes, features) { // point: in w
 }
 
 /** A name near (x, y), on the side of `to` if it can be: off its own point, lines and other names as far as may be.
- *  taken: {lines: [[x1, y1, x2, y2], ...], names: [[left, top, right, bottom], ...]}; the name joins them. */
-function name(pen, key, [x, y], [tx, ty], text, where, classes, gap, taken) {
+ *  taken: {lines: [[x1, y1, x2, y2], ...], names: [[left, top, right, bottom], ...]}; the name joins them.
+ *  optional: left out where there is no room for it. */
+function name(pen, key, [x, y], [tx, ty], text, where, classes, gap, taken, optional = false) {
   const half = 4 * [...text].length + 2;
   const wanted = tx || ty ? Math.atan2(ty, tx) : -Math.PI / 2;
   const clamp = (value, low, high) => Math.max(low, Math.min(high, value));
@@ -103,9 +104,10 @@ function name(pen, key, [x, y], [tx, ty], text, where, classes, gap, taken) {
     const apart = Math.hypot(clamp(x, box[0], box[2]) - x, clamp(y, box[1], box[3]) - y);
     const over = (other) => box[0] < other[2] && other[0] < box[2] && box[1] < other[3] && other[1] < box[3];
     const crossed = taken.lines.filter((line) => crosses(line, box)).length;
-    const cost = Math.abs(turn) + 4 * crossed + 20 * taken.names.filter(over).length + 20 * (apart < gap - 3);
+    const cost = 0.5 * Math.abs(turn) + 4 * crossed + 20 * taken.names.filter(over).length + 20 * (apart < gap - 3);
     if (cost < best.cost) best = { cost, cx, cy, box };
   }
+  if (optional && best.cost >= 4) return;
   taken.names.push(best.box);
   pen.text(key, best.cx, best.cy + 5, text, `middle strong halo ${classes}`);
 }
@@ -146,7 +148,7 @@ function drawTie(pen, i, j, { keys, names, reach }, query, here, lines) {
   pen.path("right angle", `M${fx + ux} ${fy - uy}L${fx + ux + px} ${fy - uy - py}L${fx + px} ${fy - py}`, "stroke thin good");
   lines.push([...ends[0], ...ends[1]], [...at[0], ...at[1]]);
   return {
-    tie: [ends[0], keys.length === 2 ? "here nobody wins" : `${short(names[i], 7)} and ${short(names[j], 7)} tie`],
+    tie: [ends[1], keys.length === 2 ? "here nobody wins" : `${short(names[i], 7)} and ${short(names[j], 7)} tie`],
     difference: [[(at[0][0] + at[1][0]) / 2, (at[0][1] + at[1][1]) / 2], `${short(names[i], 7)} − ${short(names[j], 7)}`],
     away: [0, 1].map((axis) => at[2][axis] - here.put([0, 0])[axis]),
   };
@@ -202,9 +204,9 @@ picture({
     const { d_k, keys } = example(state, data);
     const why = d_k === keys[0].length ? ", the number of features" : "";
     return [
-      ["Arrows: keys.", "key"], [" Pale bands: the query’s shadows on them (projections).", "query"],
+      ["Arrows: keys.", "key"], [" Bands: the query’s shadows on them (projections).", "query"],
       [" Squares: values.", "value"], [" Dot: the output; a thicker line, more weight.", "output"],
-      [` d_k = ${d_k}${why}.`, ""],
+      [` dₖ = ${d_k}${why}.`, ""],
     ];
   },
 
@@ -228,7 +230,7 @@ picture({
     const top = 22;
     let boxes;
     if (narrow) {
-      const [row, gap] = [32, 14];
+      const [row, gap] = [36, 12];
       const table = rows * row + top + FOOT;
       const side = Math.min(width, (height - table - 2 * top - 2 * gap) * 0.6);
       const below = height - side - table - 2 * top - 2 * gap;
@@ -239,7 +241,7 @@ picture({
       };
     } else if (width < 640) {
       const side = Math.min(height - top, width * 0.5);
-      const [x, row] = [side + 22, 31];
+      const [x, row] = [side + 22, 34];
       const under = top + rows * row + FOOT + 10;
       boxes = {
         keys: { x: 0, y: top, width: side, height: side },
@@ -290,6 +292,7 @@ picture({
       const foot = here.put(key.map((x) => (x * dots[i]) / size));
       pen.line(`shadow ${i}`, ...origin, ...foot, "stroke thick query faint");
       pen.line(`plumb ${i}`, ...tip, ...foot, "stroke thin dashed query");
+      taken.lines.push([...origin, ...foot], [...tip, ...foot]);
     });
     keys.forEach((key, i) => pen.arrow(`key ${i}`, ...origin, ...here.put(key), "key"));
     pen.line("query line", ...origin, ...tip, "stroke query");
@@ -305,8 +308,8 @@ picture({
     });
     name(pen, "query name", tip, reached(tip), "query", here, "query", 15, taken);
     if (tied) {
-      name(pen, "tie name", tied.tie[0], [1, 0.4], tied.tie[1], here, "good", 6, taken);
-      name(pen, "difference name", tied.difference[0], tied.away, tied.difference[1], here, "key", 6, taken);
+      name(pen, "tie name", tied.tie[0], [0, 1], tied.tie[1], here, "good", 6, taken);
+      name(pen, "difference name", tied.difference[0], tied.away, tied.difference[1], here, "key", 8, taken, true);
     }
 
     // dot products, and weights from 0 to 1
@@ -319,18 +322,18 @@ picture({
     names.forEach((text, i) => {
       const middle = y + top + row * i;
       const wide = row > 44;
-      const [line, bar, tall] = wide ? [middle + 18, middle + 27, 18] : [middle + 12, middle + 16, 11];
-      const room = width - 56;
+      const [line, bar, tall] = wide ? [middle + 18, middle + 27, 18] : [middle + 12, middle + 18, 12];
+      const room = width - 64;
       pen.text(`row ${i}`, x, line, short(text, width < 300 ? 8 : 12), "strong key");
       pen.text(`dot ${i}`, dotEnd, line, fixed(dots[i]), "small end", `dots.${i}`);
       pen.text(`score ${i}`, scoreEnd, line, fixed(scores[i]), "small quiet end", `scores.${i}`);
       pen.text(`power ${i}`, x + width, line, honest(powers[i]), "small quiet end", `powers.${i}`);
       pen.rect(`track ${i}`, x, bar, room, tall, "track", { rx: 3 });
       pen.rect(`bar ${i}`, x, bar, room * weights[i], tall, "weight fill", { rx: 3 });
-      pen.text(`weight ${i}`, x + width, bar + tall - 3, honest(weights[i]), "end strong weight", `weights.${i}`);
+      pen.text(`weight ${i}`, x + width, bar + tall - (wide ? 4 : 1), honest(weights[i]), "end strong weight", `weights.${i}`);
     });
     const foot = y + top + row * names.length + FOOT - 5;
-    pen.text("softmax", x, foot, width < 300 ? "softmax: ÷ sum" : "softmax: each divided by the sum", "small weight");
+    pen.text("softmax", x, foot, width < 300 ? "softmax: ÷ their sum" : "softmax: each divided by the sum", "small weight");
     pen.text("sum", x + width, foot, honest(numbers.sum), "small quiet end", "sum");
 
     // the output among the values
