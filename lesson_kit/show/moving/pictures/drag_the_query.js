@@ -19,7 +19,8 @@ function begin(keys, data) {
 /** The query at (x, y), or as far that way as it may go; in steps, so that equal weights can be reached exactly. */
 function at(x, y, reach, state) {
   const shrink = Math.min(1, reach / Math.hypot(x, y));
-  const [nearX, nearY] = [x, y].map((value) => [Math.round, Math.trunc].map((to) => tidy(STEP * to(tidy((value * shrink) / STEP)))));
+  const near = (value) => [Math.round, Math.trunc].map((to) => tidy(STEP * to(tidy((value * shrink) / STEP))));
+  const [nearX, nearY] = [near(x), near(y)];
   const places = nearX.flatMap((one) => nearY.map((other) => [one, other]));
   [x, y] = places.find((place) => Math.hypot(...place) <= reach + 1e-9);
   return { x, y, angle: x || y ? degrees(x, y) : state.angle };
@@ -92,7 +93,7 @@ function axes(pen, key, where, title, point, classes, features) { // point: in w
  *  taken: {lines: [[x1, y1, x2, y2], ...], names: [[left, top, right, bottom], ...]}; the name joins them.
  *  optional: left out where there is no room for it. */
 function name(pen, key, [x, y], [tx, ty], text, where, classes, gap, taken, optional = false) {
-  const half = 4 * [...text].length + 2;
+  const half = 4.3 * [...text].length + 2;
   const wanted = tx || ty ? Math.atan2(ty, tx) : -Math.PI / 2;
   const clamp = (value, low, high) => Math.max(low, Math.min(high, value));
   let best = { cost: Infinity };
@@ -141,11 +142,13 @@ function drawTie(pen, i, j, { keys, names, reach }, query, here, lines) {
   const foot = keys[i].map((x, feature) => x - share * difference[feature]);
   const at = [keys[i], keys[j], foot].map(here.put);
   pen.line("difference", ...at[0], ...at[1], "stroke thin key");
-  if (share < 0 || share > 1) pen.line("difference on", ...at[share < 0 ? 0 : 1], ...at[2], "stroke thin dotted key");
+  const nearest = at[share < 0 ? 0 : 1];
+  if (share < 0 || share > 1) pen.line("difference on", ...nearest, ...at[2], "stroke thin dotted key");
   const [ux, uy] = difference.map((x) => (9 * x) / Math.sqrt(size));
   const [px, py] = across.map((x) => 9 * x);
   const [fx, fy] = at[2];
-  pen.path("right angle", `M${fx + ux} ${fy - uy}L${fx + ux + px} ${fy - uy - py}L${fx + px} ${fy - py}`, "stroke thin good");
+  const corner = [[ux, uy], [ux + px, uy + py], [px, py]].map(([x, y]) => `${fx + x} ${fy - y}`);
+  pen.path("right angle", `M${corner.join("L")}`, "stroke thin good");
   lines.push([...ends[0], ...ends[1]], [...at[0], ...at[1]]);
   return {
     tie: [ends[1], keys.length === 2 ? "here nobody wins" : `${short(names[i], 7)} and ${short(names[j], 7)} tie`],
@@ -204,8 +207,8 @@ picture({
     const { d_k, keys } = example(state, data);
     const why = d_k === keys[0].length ? ", the number of features" : "";
     return [
-      ["Arrows: keys.", "key"], [" Bands: the query’s shadows on them (projections).", "query"],
-      [" Squares: values.", "value"], [" Dot: the output; a thicker line, more weight.", "output"],
+      ["Arrows: keys.", "key"], [" Bands: the query’s shadows (projections).", "query"],
+      [" Squares: values.", "value"], [" Dot: the output; thicker line, more weight.", "output"],
       [` dₖ = ${d_k}${why}.`, ""],
     ];
   },
@@ -283,8 +286,10 @@ picture({
     const taken = { lines: [], names: [] };
     const { first, second, tie } = leaders(numbers);
     let tied;
-    if (tie) tied = drawTie(pen, Math.min(first, second), Math.max(first, second), example(state, data), query, here, taken.lines);
-    else if (solved[2] && keys.length === 2) tied = drawTie(pen, 0, 1, example(state, data), query, here, taken.lines);
+    if (tie || (solved[2] && keys.length === 2)) {
+      const [i, j] = [first, second].sort();
+      tied = drawTie(pen, i, j, example(state, data), query, here, taken.lines);
+    }
     pen.field("query", here.x, here.y, here.width, here.height);
     keys.forEach((key, i) => {
       const size = dot(key, key);
@@ -323,7 +328,7 @@ picture({
       const middle = y + top + row * i;
       const wide = row > 44;
       const [line, bar, tall] = wide ? [middle + 18, middle + 27, 18] : [middle + 12, middle + 18, 12];
-      const room = width - 64;
+      const room = width - 70;
       pen.text(`row ${i}`, x, line, short(text, width < 300 ? 8 : 12), "strong key");
       pen.text(`dot ${i}`, dotEnd, line, fixed(dots[i]), "small end", `dots.${i}`);
       pen.text(`score ${i}`, scoreEnd, line, fixed(scores[i]), "small quiet end", `scores.${i}`);
@@ -341,7 +346,8 @@ picture({
     const places = values.map(there.put);
     const out = there.put(output);
     axes(pen, "values", there, "Output", place(output, values), "output");
-    const pulled = { lines: places.map((end) => [...end, ...out]), names: [[out[0] - 8, out[1] - 8, out[0] + 8, out[1] + 8]] };
+    const spot = [out[0] - 8, out[1] - 8, out[0] + 8, out[1] + 8];
+    const pulled = { lines: places.map((end) => [...end, ...out]), names: [spot] };
     const corners = around(values).map(there.put);
     pen.path("region", `M${corners.map((corner) => corner.join(" ")).join("L")}Z`, "value tint");
     pen.path("edge", `M${corners.map((corner) => corner.join(" ")).join("L")}Z`, "stroke thin value");
