@@ -20,7 +20,8 @@ def expected(picture, example, d_k=2) -> dict:
     powers = torch.exp(dots / math.sqrt(2))
     return {
         "query": query, "dots": dots.tolist(), "scores": (dots / math.sqrt(2)).tolist(),
-        "powers": powers.tolist(), "sum": powers.sum().item(), "weights": weights[0].tolist(), "output": output[0].tolist(),
+        "powers": powers.tolist(), "sum": powers.sum().item(),
+        "weights": weights[0].tolist(), "output": output[0].tolist(),
     }  # fmt: skip
 
 
@@ -109,7 +110,7 @@ def test_no_weight_looks_like_none(play):  # noqa: F811
     picture.slide("angle", 290)
     check(picture, made)
     shown = picture.shown()
-    assert [shown[f"weights.{i}"] for i in range(3)] == ["0.9997", "0.0003", "<0.0001"]
+    assert [shown[f"weights.{i}"] for i in range(3)] == ["0.9996", "0.0003", "<0.0001"]
     assert "(3.9996, 0.0011)" in picture.page.locator(".stage").text_content()
     assert picture.solved()[3]
     assert picture.page.locator(".puzzles li").nth(3).text_content().endswith("No: no weight is ever 0.")
@@ -155,7 +156,8 @@ def test_the_query_s_name_is_not_under_its_point(play, query):  # noqa: F811
     (mark,) = boxes(picture, "[data-handle=query] .mark").values()
     across = min(name["right"], mark["right"]) - max(name["left"], mark["left"])
     down = min(name["bottom"], mark["bottom"]) - max(name["top"], mark["top"])
-    assert across < 2 or down < 5, f"covered by {across:.0f} x {down:.0f} pixels"  # 5: a line is higher than its letters
+    # 5: a line of text is higher than its letters
+    assert across < 2 or down < 5, f"covered by {across:.0f} x {down:.0f} pixels"
 
 
 def test_direction_says_whom_and_length_how_firmly(play):  # noqa: F811
