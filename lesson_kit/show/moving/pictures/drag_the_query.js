@@ -379,7 +379,7 @@ picture({
       meaning = `Nearly all the weight is on ${names[first]}: ${fixed(weights[first], 4)}. The output comes close to its value and never reaches it, since no weight is 0.`;
     else if (length < reach - FARTHEST) meaning += " Longer, it would choose more firmly.";
     else if (weights[first] < 0.9 && aside)
-      meaning += ` It can't get longer here. What about pointing away from ${names[second]}?`;
+      meaning += ` It can't get longer here. What about towards ${names[first]} and away from ${names[second]} at once?`;
     const shares = names.map((text, i) => `${text} ${honest(weights[i])}`).join(", ");
     const point = query.map((x) => fixed(x)).join(", ");
     return `${meaning} Query (${point}), length ${fixed(length)}. Weights: ${shares}. Output ${place(output, values)}.`;

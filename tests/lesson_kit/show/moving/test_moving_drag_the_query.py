@@ -97,7 +97,7 @@ def test_a_hint_where_longer_is_no_way(play):  # noqa: F811
     assert "Longer, it would choose more firmly." in picture.said()
     picture.nudge("query", "Shift+ArrowRight", 5)
     assert picture.state["x"] == 3
-    assert "It can't get longer here. What about pointing away from x2?" in picture.said()
+    assert "It can't get longer here. What about towards x1 and away from x2 at once?" in picture.said()
     picture.slide("angle", 315)
     assert "Nearly all the weight is on x1: 0.9526." in picture.said()
 
