@@ -62,30 +62,30 @@ picture({
   },
 
   layout({ width, height, narrow }, state, data) {
-    const [label, panel, gap] = narrow ? [66, 92, 5] : [78, 212, 20];
+    const [label, panel, gap] = narrow ? [66, 92, 5] : width < 900 ? [74, 140, 9] : [78, 212, 20];
     const column = (width - label - panel - gap * data.layers) / (last(data) + 1);
     const top = 40;
     const row = Math.min(24, (height - top - 6) / data.tokens.length);
     return {
-      narrow, label, panel, gap, column, top, row, width,
+      narrow, tight: width < 900, label, panel, gap, column, top, row, width,
       x: (step) => label + column * step + gap * Math.ceil(step / 2),
       y: (token) => top + row * token,
     };
   },
 
-  draw(pen, state, { grid, moved }, { narrow, panel, gap, column, top, row, width, x, y }, data) {
+  draw(pen, state, { grid, moved }, { narrow, tight, panel, gap, column, top, row, width, x, y }, data) {
     const { place, word, into: replacements } = data.words[state.word];
     const n = data.tokens.length;
     const foot = top + row * n;
 
     // what happens where: each layer's two sublayers
-    pen.text("embeddings", x(0) + column / 2, 32, narrow ? "in" : "embed.", `small middle ${state.step ? "quiet" : "strong"}`);
+    pen.text("embeddings", x(0) + column / 2, 32, tight ? "in" : "embed.", `small middle ${state.step ? "quiet" : "strong"}`);
     for (let step = 1; step <= last(data); step++) {
       const middle = x(step) + column / 2;
       const current = step === state.step ? "strong" : "quiet";
       if (isAttention(step)) pen.text(`layer ${step}`, x(step) + column, 14, narrow ? String(layer(step)) : `layer ${layer(step)}`, "small middle");
       const off = isAttention(step) && !keeps(step, state, data);
-      if (!narrow) pen.text(`sublayer ${step}`, middle, 32, isAttention(step) ? (off ? "off" : "attn") : "FFN", `small middle ${current}`);
+      if (!tight) pen.text(`sublayer ${step}`, middle, 32, isAttention(step) ? (off ? "off" : "attn") : "FFN", `small middle ${current}`);
     }
 
     // lanes, and where they meet
@@ -112,7 +112,7 @@ picture({
         pen.rect(`ground ${step} ${i}`, left, up, column - 1, row - 2, "track", { rx: 2 });
         if (share > 0)
           pen.rect(`cell ${step} ${i}`, left, up, column - 1, row - 2, "fill output", { rx: 2, "fill-opacity": 0.75 * Math.min(1, share / FULL) });
-        if (!narrow && column > 28)
+        if (!narrow && column > 32)
           pen.text(`share ${step} ${i}`, left + column / 2, up + row / 2 + 4, exact(share), `small middle halo ${share ? "" : "quiet"}`, `grid.${step}.${i}`);
       }),
     );
@@ -122,9 +122,9 @@ picture({
     const [left, right] = [width - panel + (narrow ? 8 : 26), width - 36];
     const longest = Math.max(FULL, ...data.words.flatMap(({ moved }) => moved.flatMap(({ all, none, last }) => [all, none, last].flat(2))));
     const one = ((right - left) * FULL) / longest;
-    if (!narrow) pen.text("bars title", left, 14, `${short(word)} → ${short(replacements[into(state)])}: moved by`, "strong");
+    if (!tight) pen.text("bars title", left, 14, `${short(word)} → ${short(replacements[into(state)])}: moved by`, "strong");
     pen.text("bars zero", left, 32, "0", "small quiet middle");
-    pen.text("bars one", left + one, 32, narrow ? "1" : "1: its own length", "small quiet middle");
+    pen.text("bars one", left + one, 32, tight ? "1" : "1: its own length", "small quiet middle");
     moved.forEach((share, i) => {
       pen.rect(`bar ${i}`, left, y(i) + 4, ((right - left) * share) / longest, row - 8, "fill output", { rx: 2 });
       pen.text(`moved ${i}`, width, y(i) + row / 2 + 5, exact(share), `end ${i === place ? "strong output" : ""}`, `moved.${i}`);
@@ -136,7 +136,7 @@ picture({
   say(state, { moved, reached }, data) {
     const { word, into: replacements } = data.words[state.word];
     const order = moved.map((_, i) => i).sort((a, b) => moved[b] - moved[a]);
-    const most = order.slice(0, 3).map((i) => `${data.tokens[i]} ${fixed(moved[i])}`).join(", ");
+    const most = order.slice(0, 3).map((i) => `${data.tokens[i]} (${fixed(moved[i])})`).join(", ");
     const change = `${word} becomes ${replacements[into(state)]}`;
     const where = state.step ? `After ${called(state.step, state, data)}` : `In ${called(0, state, data)}`;
     const n = data.tokens.length;
