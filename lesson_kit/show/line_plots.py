@@ -71,8 +71,7 @@ def label_lines(ax) -> None:
             ends.append((line.get_transform().transform(end)[1], end, line))
     letter = size * ax.figure.dpi / 72
     step = max((line.get_label().count("\n") for *_, line in ends), default=0) + LINE_HEIGHT
-    above_the_axis = [max(height, ax.bbox.y0 + 0.8 * letter) for height, *_ in ends]
-    heights = _apart(above_the_axis, step * letter)
+    heights = _apart([height for height, *_ in ends], step * letter, lowest=ax.bbox.y0 + 0.8 * letter)
     for (height, end, line), shifted in zip(ends, heights, strict=True):
         ax.annotate(
             line.get_label(),
@@ -88,20 +87,20 @@ def label_lines(ax) -> None:
         )
 
 
-def _apart(heights: list[float], least: float) -> list[float]:
-    """The heights, moved as little as keeps them ``least`` apart, in their order: the mean of each crowd stays."""
+def _apart(heights: list[float], least: float, lowest: float) -> list[float]:
+    """The heights in their order, ``least`` apart and none below ``lowest``; else the mean of each crowd stays."""
     crowds = []  # [indices, where the lowest of them stands]
     for i in np.argsort(heights, kind="stable"):
-        crowds.append([[i], heights[i]])
+        crowds.append([[i], max(heights[i], lowest)])
         while len(crowds) > 1 and crowds[-2][1] + len(crowds[-2][0]) * least > crowds[-1][1]:
             (upper, _), (lower, _) = crowds.pop(), crowds.pop()
             together = lower + upper
             middle = sum(heights[k] for k in together) / len(together)
-            crowds.append([together, middle - (len(together) - 1) / 2 * least])
+            crowds.append([together, max(middle - (len(together) - 1) / 2 * least, lowest)])
     moved = [0.0] * len(heights)
-    for members, lowest in crowds:
+    for members, bottom in crowds:
         for place, i in enumerate(members):
-            moved[i] = lowest + place * least
+            moved[i] = bottom + place * least
     return moved
 
 

@@ -3,7 +3,7 @@
 
 const NARROW = 500; // pixels, as in page.py
 const SVG = "http://www.w3.org/2000/svg";
-const PAUSE = 400; // milliseconds without a change, after which the sentence is said
+const PAUSE = 400; // milliseconds without a change, after which the sentence is said and puzzles are ticked
 
 /** An HTML element. Text goes in as text only. */
 function element(tag, attributes = {}, ...children) {
@@ -23,6 +23,14 @@ function fixed(value, digits = 2) {
 
 /** The same, but what is exactly 0 looks different from what is rounded to it. */
 const exact = (value, digits = 2) => (value === 0 ? "0" : fixed(value, digits));
+
+/** A positive number that never looks like 0, nor like 1, unless it is. */
+function honest(value) {
+  if (value > 99999 && value < Infinity) return ">99999";
+  if (value <= 0 || value === 1 || !/^[01]\.00$/.test(fixed(value)) || value > 1) return exact(value);
+  if (value < 0.0001) return "<0.0001";
+  return value > 0.9999 ? ">0.9999" : fixed(value, 4);
+}
 
 /** A word that fits into a picture. */
 function short(text, most = 12) {
@@ -311,7 +319,9 @@ function followTheme() {
 /** Shows one moving picture.
  *
  * start(data): the state at first, a plain object.           controls(data): a list, as in CONTROLS; [when(state)] hides.
- * puzzles(data): [[text, solved(state, numbers)], ...].      keys: a line on the keyboard, besides Tab.
+ * puzzles(data): [[text, solved(state, numbers), [answer: said in its place when solved]], ...]; a tick is given when the
+ * reader lets go, clicks or rests, not in passing. [round(state)]: each round has ticks of its own.
+ * keys: a line on the keyboard, besides Tab.                 [legend(state, data)]: [[words, class], ...], what is drawn.
  * numbers(state, data): all that is computed.                layout({width, height, narrow}, state, data): where things lie.
  * [stageFrom]: pixels of width; in a narrower frame that isn't a phone's there is room for the cells alone.
  * draw(pen, state, numbers, layout, data, solved): draws it. say(state, numbers, data): one plain sentence.
@@ -321,7 +331,7 @@ function picture(spec) {
   const data = JSON.parse(document.getElementById("data").textContent);
   const state = spec.start(data);
   const first = structuredClone(state);
-  const solved = new Set();
+  const rounds = new Map(); // what is solved in each
   let numbers = {};
   let layout = {};
   let waiting = null;
@@ -333,37 +343,75 @@ function picture(spec) {
   const pattern = make("pattern", { id: "hatch", width: 6, height: 6, patternUnits: "userSpaceOnUse" }, [hatch]);
   svg.append(pattern);
   const pen = new Pen(svg);
-  const puzzles = (spec.puzzles?.(data) ?? []).map(([text, test]) => ({ item: element("li", {}, text), test, text }));
+  const puzzles = (spec.puzzles?.(data) ?? []).map(([text, test, answer]) => ({ item: element("li"), test, text, answer }));
   const reset = element("button", { type: "button", id: "reset" }, "Reset");
   const header = element("header", {}, element("h1", {}, document.title), reset);
   const list = element("ul", { class: "puzzles", "aria-label": "Try to" }, ...puzzles.map(({ item }) => item));
-  const said = element("p", { class: "say", "aria-live": "polite" });
+  const said = element("p", { class: "say", "aria-hidden": "true" }); // seen at once, read aloud after a pause
+  const announced = element("p", { class: "announced", "aria-live": "polite" });
+  const legend = element("p", { class: "legend" });
   const controls = spec.controls(data).map((one) => ({ ...CONTROLS[one.kind](one, set), spec: one }));
   const above = controls.filter((one) => one.spec.kind !== "cells");
   const bar = element("div", { class: "controls" }, ...above.map(({ root }) => root));
   const cells = controls.filter((one) => one.spec.kind === "cells").map(({ root }) => root);
   const keys = element("p", { class: "keys" }, `Keyboard: Tab goes on. ${spec.keys ?? ""}`);
   const board = element("div", { class: "board" }, ...cells, ...(spec.draw ? [stage] : []));
-  const main = element("main", {}, header, list, bar, board, said, keys);
+  const main = element("main", {}, header, list, bar, board, ...(spec.legend ? [legend] : []), said, announced, keys);
 
   /** changes: an object, or a function that makes it of the state. eased: let bars glide to their new lengths. */
   function set(changes, eased = false) {
     Object.assign(state, typeof changes === "function" ? changes(state) : changes);
     svg.classList.toggle("eased", eased);
     show();
+    if (eased) settle();
   }
 
   function show() {
     numbers = spec.numbers(state, data);
-    for (const { item, test } of puzzles)
-      if (!solved.has(item) && test(state, numbers)) solved.add(item), item.classList.add("solved");
     for (const { root, refresh, spec: one } of controls) {
       root.hidden = one.when ? !one.when(state) : false;
       refresh(state, numbers);
     }
+    said.textContent = spec.say(state, numbers, data);
+    const parts = spec.legend?.(state, data) ?? [];
+    if (legend.textContent !== parts.map(([words]) => words).join(""))
+      legend.replaceChildren(...parts.map(([words, classes]) => element("span", { class: classes }, words)));
+    tick();
     draw();
     clearTimeout(waiting);
-    waiting = setTimeout(say, PAUSE);
+    waiting = setTimeout(rest, PAUSE);
+  }
+
+  /** What is solved in this round. */
+  function solved() {
+    const round = spec.round?.(state);
+    if (!rounds.has(round)) rounds.set(round, new Set());
+    return rounds.get(round);
+  }
+
+  function tick() {
+    const done = solved();
+    for (const { item, text, answer } of puzzles) {
+      const words = (done.has(item) && answer) || text;
+      if (item.textContent !== words) item.textContent = words;
+      item.classList.toggle("solved", done.has(item));
+      item.classList.toggle("answered", done.has(item) && Boolean(answer));
+    }
+  }
+
+  /** The reader has let go, or clicked, or rests: what is true now counts as solved. */
+  function settle() {
+    const done = solved();
+    const fresh = puzzles.filter(({ item, test }) => !done.has(item) && test(state, numbers));
+    if (!fresh.length) return;
+    for (const { item } of fresh) done.add(item);
+    tick();
+    draw();
+  }
+
+  function rest() {
+    settle();
+    if (announced.textContent !== said.textContent) announced.textContent = said.textContent;
   }
 
   function draw() {
@@ -372,7 +420,7 @@ function picture(spec) {
     if (!spec.draw || stage.hidden || !width || !height) return;
     svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
     layout = spec.layout?.({ width, height, narrow: innerWidth < NARROW }, state, data) ?? { width, height };
-    spec.draw(pen, state, numbers, layout, data, puzzles.map(({ item }) => solved.has(item)));
+    spec.draw(pen, state, numbers, layout, data, puzzles.map(({ item }) => solved().has(item)));
     pen.finish();
     for (const [key, handle] of Object.entries(handles)) {
       const node = pen.nodes.get(key);
@@ -380,11 +428,6 @@ function picture(spec) {
       change(node, { "aria-label": handle.label, "aria-valuemin": handle.min, "aria-valuemax": handle.max });
       change(node, { "aria-valuenow": handle.now(state), "aria-valuetext": handle.text(state) });
     }
-  }
-
-  function say() {
-    const sentence = spec.say(state, numbers, data);
-    if (said.textContent !== sentence) said.textContent = sentence;
   }
 
   const handles = spec.handles?.(data) ?? {};
@@ -400,7 +443,9 @@ function picture(spec) {
     event.preventDefault();
   });
   svg.addEventListener("pointerdown", (event) => {
-    const node = event.target.closest("[data-handle]");
+    // A finger on the field may want to scroll: there, a click alone counts.
+    const field = event.pointerType !== "touch" && event.button === 0 ? event.target.dataset.field : undefined;
+    const node = event.target.closest("[data-handle]") ?? pen.nodes.get(field);
     if (!node) return;
     const move = (moved) => set(handles[node.dataset.handle].to(state, ...within(moved), layout));
     const end = () => node.removeEventListener("pointermove", move);
@@ -408,14 +453,16 @@ function picture(spec) {
     node.addEventListener("pointermove", move);
     node.addEventListener("lostpointercapture", end, { once: true });
     node.focus();
+    if (field) move(event);
     event.preventDefault();
   });
+  window.addEventListener("pointerup", settle);
   svg.addEventListener("click", (event) => {
     const key = event.target.dataset.field;
     if (key) set(handles[key].to(state, ...within(event), layout));
   });
   reset.addEventListener("click", () => {
-    for (const { item } of puzzles) solved.delete(item), item.classList.remove("solved");
+    rounds.clear();
     for (const key of Object.keys(state)) delete state[key];
     set(structuredClone(first), true);
   });
@@ -423,7 +470,7 @@ function picture(spec) {
   document.body.append(main);
   followTheme();
   set({});
-  say();
+  rest();
   new ResizeObserver(() => draw()).observe(main);
   window.picture = { get state() { return structuredClone(state); }, set, numbers: () => structuredClone(numbers) };
 }

@@ -20,7 +20,7 @@ KINDS = {
     kind.name: kind
     for kind in [
         Kind("clock", "The clock", height=600, narrow_height=940),
-        Kind("drag_the_query", "Drag the query", height=540, narrow_height=860),
+        Kind("drag_the_query", "Drag the query", height=600, narrow_height=960),
         Kind("decode", "A translator at work", height=560, narrow_height=870),
         Kind("knob", "The knob", height=540, narrow_height=900),
         Kind("mask", "Who may look at whom?", height=560, narrow_height=850),

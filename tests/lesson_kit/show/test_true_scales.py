@@ -292,6 +292,15 @@ def test_a_line_that_leaves_the_axes_is_named_where_it_was_last_seen(drawn):
     assert labels(ax)["falls"].xy == (2, 1) and labels(ax)["stays"].xy == (3, 2)
 
 
+def test_names_of_lines_on_the_axis_stand_above_it(drawn):
+    curves = {name: [1, 0.001 * k] for k, name in enumerate("abcd")}
+    show.lines(curves, alt="Four lines that all end on the lower axis.", ylim=(0, 1))
+    fig, _ = drawn[0]
+    fig.canvas.draw()
+    boxes = [labels(fig.axes[0])[name].get_window_extent() for name in "abcd"]
+    assert boxes[0].y0 >= fig.axes[0].bbox.y0 and all(low.y1 <= high.y0 + 1 for low, high in pairwise(boxes))
+
+
 def test_levels_and_ticks(drawn):
     curves = {"a": [0.5, 2, 9], "b": [1, 1, 1.5]}
     ends = {"xscale": "log", "yscale": "log", "xticks": [1, 4, 30], "ylim": (0.1, 20)}

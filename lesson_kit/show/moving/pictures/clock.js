@@ -91,11 +91,12 @@ picture({
       const blocks = blocksOf(width - label);
       const side = Math.min(width, height * (blocks === 2 ? 0.42 : 0.5));
       const R = side / 2 - 20;
-      return { R, cx: width / 2, cy: R + 18, x: 0, y: side + 4, width, height: height - side - 4, blocks, label, narrow };
+      return { R, cx: width / 2, cy: R + 18, x: 0, y: side + 4, width, height: height - side - 4, blocks, label, tight: true };
     }
-    const R = Math.min(height / 2 - 20, width * 0.17);
-    const [x, label] = [2 * R + 66, 88];
-    return { R, cx: R + 8, cy: height / 2 + 4, x, y: 0, width: width - x, height, blocks: blocksOf(width - x - label), label, narrow };
+    const tight = width < 620;
+    const R = Math.min(height / 2 - 20, width * (tight ? 0.152 : 0.17));
+    const [x, label] = [2 * R + 66, tight ? 46 : 88];
+    return { R, cx: R + 8, cy: height / 2 + 4, x, y: 0, width: width - x, height, blocks: blocksOf(width - x - label), label, tight };
   },
 
   draw(pen, state, numbers, L, data) {
@@ -114,7 +115,7 @@ picture({
       const [sine, cosine] = [Math.sin((hour * Math.PI) / 6), Math.cos((hour * Math.PI) / 6)];
       pen.line(`hour ${hour}`, cx + 0.96 * R * sine, cy - 0.96 * R * cosine, cx + R * sine, cy - R * cosine, "axis");
     });
-    if (L.narrow) {
+    if (L.tight) {
       pen.text("first", 0, 14, `p = ${p}`, "strong query");
       if (both) pen.text("second", 0, 34, `p + k = ${p + k}`, "strong key");
     }
@@ -157,7 +158,7 @@ picture({
     const place = { wide: Math.min(34, column - 6), small: column < 36, at: (n) => L.x + L.label + column * (n + 0.5) };
     const middle = (i) => L.x + L.label + 2 * column * (i + 0.5);
     const [rows, below] = both ? [2, 37] : [1, 20];
-    const gap = L.narrow ? 8 : 6;
+    const gap = L.tight ? 8 : 6;
     const least = Math.max(96, Math.min(126, L.height * 0.36)); // for the curve or the waves
     const free = ((L.height - least) / L.blocks - 34 - below - gap) / rows - 20;
     const tall = free < 12 ? 0 : Math.min(64, free); // numbers without bars, where there is little room
@@ -175,20 +176,20 @@ picture({
       }
       y += tall ? 5 : 4;
       const spot = { ...place, tall };
-      side(`row name ${b}`, y + (tall ? tall / 2 + 4 : 13), L.narrow ? "p" : `p = ${p}`, "query");
+      side(`row name ${b}`, y + (tall ? tall / 2 + 4 : 13), L.tight ? "p" : `p = ${p}`, "query");
       bars(pen, `row ${b}`, numbers.row.slice(from, from + columns), from, spot, y, "query", "row");
       y += tall + (tall ? 20 : 17);
       if (!both) {
-        side(`turn name ${b}`, y + 13, L.narrow ? "words" : "words per turn");
+        side(`turn name ${b}`, y + 13, L.tight ? "words" : "words per turn");
         some.forEach((i, n) => {
           pen.text(`turn ${i}`, middle(n), y + 13, fixed(numbers.turns[i], 1), "small middle strong", `turns.${i}`);
         });
         return;
       }
-      side(`other name ${b}`, y + (tall ? tall / 2 + 4 : 13), L.narrow ? "p + k" : `p + k = ${p + k}`, "key");
+      side(`other name ${b}`, y + (tall ? tall / 2 + 4 : 13), L.tight ? "p + k" : `p + k = ${p + k}`, "key");
       bars(pen, `other ${b}`, numbers.other.slice(from, from + columns), from, spot, y, "key", "other");
       y += tall + (tall ? 20 : 17);
-      side(`gap name ${b}`, y + 13, L.narrow ? "angle°" : "angle in °");
+      side(`gap name ${b}`, y + 13, L.tight ? "angle°" : "angle in °");
       side(`product name ${b}`, y + 30, "product", "output");
       some.forEach((i, n) => {
         pen.text(`gap ${i}`, middle(n), y + 13, fixed(numbers.gaps[i], 1), "small middle", `gaps.${i}`);
@@ -220,7 +221,7 @@ function dotProducts(pen, { k, d_model }, { curve, dot }, { x, y, width, height 
   const [top, low] = [y + 22, y + height - foot];
   const across = (apart) => x + 26 + ((width - 34) * apart) / (curve.length - 1);
   const up = (value) => low - ((low - top) * (value - least)) / (hands - least);
-  pen.text("curve title", x, y + 8, "Sum of the products: PE(p) · PE(p + k) =", "small strong");
+  pen.text("curve title", x, y + 8, `${width < 320 ? "Sum:" : "Sum of the products:"} PE(p) · PE(p + k) =`, "small strong");
   pen.text("curve number", x + width, y + 8, fixed(dot), "end strong output", "dot");
   for (const value of [hands, 0]) {
     pen.line(`level ${value}`, across(0), up(value), across(curve.length - 1), up(value), "axis faint");

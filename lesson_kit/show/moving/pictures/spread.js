@@ -62,39 +62,37 @@ picture({
   },
 
   layout({ width, height, narrow }, state, data) {
-    const [label, panel, gap] = narrow ? [66, 92, 5] : [78, 212, 20];
+    const [label, panel, gap] = narrow ? [66, 92, 5] : width < 900 ? [74, 140, 9] : [78, 212, 20];
     const column = (width - label - panel - gap * data.layers) / (last(data) + 1);
     const top = 40;
     const row = Math.min(24, (height - top - 6) / data.tokens.length);
     return {
-      narrow, label, panel, gap, column, top, row, width,
+      narrow, tight: width < 900, label, panel, gap, column, top, row, width,
       x: (step) => label + column * step + gap * Math.ceil(step / 2),
       y: (token) => top + row * token,
     };
   },
 
-  draw(pen, state, { grid, moved }, { narrow, panel, gap, column, top, row, width, x, y }, data) {
+  draw(pen, state, { grid, moved }, { narrow, tight, panel, gap, column, top, row, width, x, y }, data) {
     const { place, word, into: replacements } = data.words[state.word];
     const n = data.tokens.length;
     const foot = top + row * n;
 
     // what happens where: each layer's two sublayers
-    pen.text("embeddings", x(0) + column / 2, 32, narrow ? "in" : "embed.", `small middle ${state.step ? "quiet" : "strong"}`);
+    pen.text("embeddings", x(0) + column / 2, 32, tight ? "in" : "embed.", `small middle ${state.step ? "quiet" : "strong"}`);
     for (let step = 1; step <= last(data); step++) {
       const middle = x(step) + column / 2;
       const current = step === state.step ? "strong" : "quiet";
       if (isAttention(step)) pen.text(`layer ${step}`, x(step) + column, 14, narrow ? String(layer(step)) : `layer ${layer(step)}`, "small middle");
       const off = isAttention(step) && !keeps(step, state, data);
-      if (!narrow) pen.text(`sublayer ${step}`, middle, 32, isAttention(step) ? (off ? "off" : "attn") : "FFN", `small middle ${current}`);
+      if (!tight) pen.text(`sublayer ${step}`, middle, 32, isAttention(step) ? (off ? "off" : "attn") : "FFN", `small middle ${current}`);
     }
 
     // lanes, and where they meet
-    data.tokens.forEach((token, i) => {
-      const middle = y(i) + row / 2;
-      pen.text(`token ${i}`, 0, middle + 5, short(token, 9), i === place ? "strong output" : "");
-      pen.line(`lane ${i}`, x(0), middle, x(state.step) + column, middle, "axis");
-      pen.line(`ahead ${i}`, x(state.step) + column, middle, x(last(data)) + column, middle, "axis dotted");
-    });
+    const lanes = (from, to) => data.tokens.map((_, i) => `M${from} ${y(i) + row / 2}H${to}`).join("");
+    data.tokens.forEach((token, i) => pen.text(`token ${i}`, 0, y(i) + row / 2 + 5, short(token, 9), i === place ? "strong output" : ""));
+    pen.path("lanes", lanes(x(0), x(state.step) + column), "axis");
+    pen.path("ahead", lanes(x(state.step) + column, x(last(data)) + column), "axis dotted");
     for (let step = 1; step <= state.step; step += 2) {
       if (!keeps(step, state, data)) continue;
       const [from, to] = [x(step - 1) + column, x(step)];
@@ -105,26 +103,28 @@ picture({
       });
     }
 
-    // how far each vector has moved, after each sublayer so far
-    grid.forEach((shares, step) =>
+    // how far each vector has moved, after each sublayer so far; the frames of a column are one path
+    grid.forEach((shares, step) => {
+      const left = x(step);
+      const frames = shares.map((_, i) => `M${left} ${y(i) + 1}h${column - 1}v${row - 2}h${1 - column}Z`);
+      pen.path(`frames ${step}`, frames.join(""), "track");
       shares.forEach((share, i) => {
-        const [left, up] = [x(step), y(i) + 1];
-        pen.rect(`ground ${step} ${i}`, left, up, column - 1, row - 2, "track", { rx: 2 });
+        const full = Math.min(1, share / FULL);
         if (share > 0)
-          pen.rect(`cell ${step} ${i}`, left, up, column - 1, row - 2, "fill output", { rx: 2, "fill-opacity": 0.75 * Math.min(1, share / FULL) });
-        if (!narrow && column > 28)
-          pen.text(`share ${step} ${i}`, left + column / 2, up + row / 2 + 4, exact(share), `small middle halo ${share ? "" : "quiet"}`, `grid.${step}.${i}`);
-      }),
-    );
+          pen.rect(`cell ${step} ${i}`, left, y(i) + 1, column - 1, row - 2, "fill output", { "fill-opacity": 0.75 * full });
+        if (!narrow && column > 32)
+          pen.text(`share ${step} ${i}`, left + column / 2, y(i) + row / 2 + 5, exact(share), `small middle ${full > 0.3 ? "halo" : share ? "" : "quiet"}`, `grid.${step}.${i}`);
+      });
+    });
     pen.rect("now", x(state.step) - 2, top - 1, column + 3, row * n + 2, "stroke thin output", { rx: 3 });
 
     // the newest, as bars
     const [left, right] = [width - panel + (narrow ? 8 : 26), width - 36];
     const longest = Math.max(FULL, ...data.words.flatMap(({ moved }) => moved.flatMap(({ all, none, last }) => [all, none, last].flat(2))));
     const one = ((right - left) * FULL) / longest;
-    if (!narrow) pen.text("bars title", left, 14, `${short(word)} → ${short(replacements[into(state)])}: moved by`, "strong");
+    if (!tight) pen.text("bars title", left, 14, `${short(word)} → ${short(replacements[into(state)])}: moved by`, "strong");
     pen.text("bars zero", left, 32, "0", "small quiet middle");
-    pen.text("bars one", left + one, 32, narrow ? "1" : "1: its own length", "small quiet middle");
+    pen.text("bars one", left + one, 32, tight ? "1" : "1: its own length", "small quiet middle");
     moved.forEach((share, i) => {
       pen.rect(`bar ${i}`, left, y(i) + 4, ((right - left) * share) / longest, row - 8, "fill output", { rx: 2 });
       pen.text(`moved ${i}`, width, y(i) + row / 2 + 5, exact(share), `end ${i === place ? "strong output" : ""}`, `moved.${i}`);
@@ -136,7 +136,7 @@ picture({
   say(state, { moved, reached }, data) {
     const { word, into: replacements } = data.words[state.word];
     const order = moved.map((_, i) => i).sort((a, b) => moved[b] - moved[a]);
-    const most = order.slice(0, 3).map((i) => `${data.tokens[i]} ${fixed(moved[i])}`).join(", ");
+    const most = order.slice(0, 3).map((i) => `${data.tokens[i]} (${fixed(moved[i])})`).join(", ");
     const change = `${word} becomes ${replacements[into(state)]}`;
     const where = state.step ? `After ${called(state.step, state, data)}` : `In ${called(0, state, data)}`;
     const n = data.tokens.length;

@@ -20,9 +20,7 @@ CHANGES = {
 ATTENTION = ("all", "none", "last")  # the layers that keep it
 
 
-def spread(
-    sentence: str | None = None, changes: Mapping[str, Sequence[str]] | None = None, pretrained=None
-) -> Moving:
+def spread(sentence: str | None = None, changes: Mapping[str, Sequence[str]] | None = None, pretrained=None) -> Moving:
     """How far each token's vector moves when one word is changed: |after - before| / |before|, after each sublayer.
 
     sentence, changes: some of its words, each with the words that may replace it; without them lesson 07's sentence
@@ -78,7 +76,9 @@ def _ids(pretrained, text: str) -> list[int]:
 def _replaced(sentence: str, word: str, replacement: str) -> str:
     found = re.findall(rf"\b{re.escape(str(word))}\b", sentence)
     if len(found) != 1:
-        raise ValueError(f"changes must name words that stand once in the sentence; {word!r} stands there {len(found)} times")
+        raise ValueError(
+            f"changes must name words that stand once in the sentence; {word!r} stands there {len(found)} times"
+        )
     return re.sub(rf"\b{re.escape(word)}\b", lambda _: replacement, sentence)
 
 
@@ -125,7 +125,9 @@ def _draw(data: dict):
 
     tokens, word = data["tokens"], data["words"][0]
     n = len(tokens)
-    rows = [row if len(row) == n else [row[0] * (i == word["place"]) for i in range(n)] for row in word["moved"][0]["all"]]
+    rows = [
+        row if len(row) == n else [row[0] * (i == word["place"]) for i in range(n)] for row in word["moved"][0]["all"]
+    ]
     names = [_name(row) for row in range(len(rows))]
     fig, ax = subplots(figsize=(10.4, 1.4 + 0.3 * n))
     lanes = [*zip(*rows, strict=True)]
@@ -144,9 +146,9 @@ def _draw(data: dict):
     most = sorted(range(n), key=rows[-1].__getitem__, reverse=True)[:3]
     alt = (
         f"Heat map of how far each token's vector moves in {data['model']} when {word['word']} is replaced by "
-        f"{word['into'][0]}, as a share of its length; a row for each token; from the embeddings on the left through each layer's attention and "
-        "feed-forward network. In the embeddings only the replaced word has moved; after the first attention "
-        f"{sum(share > 0 for share in rows[1])} of {n} tokens have. At the end most of all: "
+        f"{word['into'][0]}, as a share of its length. A row for each token; from left to right the embeddings, then "
+        "each layer's attention and feed-forward network. In the embeddings only the replaced word has moved; after "
+        f"the first attention {sum(share > 0 for share in rows[1])} of {n} tokens have. At the end most of all: "
         f"{', '.join(f'{tokens[i]} ({rows[-1][i]:.2f})' for i in most)}."
     )
     return fig, alt

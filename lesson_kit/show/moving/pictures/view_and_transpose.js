@@ -127,7 +127,8 @@ function panel(pen, key, title, code, { shape, strides, values, memory, index, a
   const front = blocks !== 4 && blocks > 1; // heads are the blocks
   each(blocks, (block) => {
     const left = x + label + block * (columns * side + gap);
-    const name = blocks === 1 ? "" : `${front ? "head" : "token"} ${block}`;
+    const full = !block || columns * side > 52 ? (front ? "head " : "token ") : "";
+    const name = blocks === 1 ? "" : full + block;
     if (name) pen.text(`${key} block ${block}`, left + (columns * side) / 2, y + 70, name, "small strong middle");
   });
   each(rows, (row) => {
@@ -159,10 +160,11 @@ function panel(pen, key, title, code, { shape, strides, values, memory, index, a
   // memory
   const wide = (L.width * strip) / values.length;
   const sum = index.slice(1).map((i, axis) => `${i}·${strides[axis + 1]}`).join(" + ");
+  const where = L.width < 300 ? "" : `[${index.join(", ")}] → `;
   const copied = memory.some((value, n) => n && value < memory[n - 1]);
   const name = copied ? "A copy in memory" : strip === 2 ? "In memory" : "In memory, one line";
   pen.text(`${key} memory`, x, foot - 4, name, `small strong ${copied ? "bad" : ""}`);
-  pen.text(`${key} sum`, x + L.width, foot - 4, `${digits(number)}: [${index.join(", ")}] → ${sum} = ${at}`, "small end");
+  pen.text(`${key} sum`, x + L.width, foot - 4, `${digits(number)}: ${where}${sum} = ${at}`, "small end");
   const slot = (n) => [x + (n % (values.length / strip)) * wide, foot + 3 + Math.floor(n / (values.length / strip)) * line];
   [...memory.keys()].sort((a, b) => memory[a] - memory[b]).forEach((n) => {
     cell(`${key} memory`, memory[n], ...slot(n), wide, line - 2, `${key}.memory.${n}`, wide < 22 ? 10.5 : 11.5);

@@ -14,7 +14,8 @@ from lesson_kit.show.moving.page import LARGEST
 
 SERIOUS = ("serious", "critical")
 WIDTHS = (1000, 700, 548, 390, 360)  # 548: a cell of JupyterLab in a window of 1000 by 700
-PAUSE = 450  # milliseconds: the sentence is said when nothing has changed for 400
+PAUSE = 450  # milliseconds: the sentence is read aloud, and puzzles are ticked, when nothing has changed for 400
+BOUNDS = {"<0.0001": (0, 0.0001), ">0.9999": (0.9999, 1), ">99999": (99999, math.inf)}  # what a text can't hold
 
 
 @pytest.fixture
@@ -75,11 +76,16 @@ class Player:
         return self.page.locator(f"output[data-control='{key}']").text_content()
 
     def said(self) -> str:
-        """The live sentence, when it has been said."""
+        """The live sentence: the same on the screen and, after a pause, for a screen reader."""
         self.page.wait_for_timeout(PAUSE)
-        return self.page.locator(".say").text_content()
+        seen = self.page.locator(".say").text_content()
+        assert self.page.locator(".announced").text_content() == seen
+        return seen
 
-    def solved(self) -> list[bool]:
+    def solved(self, wait: bool = True) -> list[bool]:
+        """Which puzzles are ticked, after a rest or (not ``wait``) at this moment."""
+        if wait:
+            self.page.wait_for_timeout(PAUSE)
         return self.page.locator(".puzzles li").evaluate_all("all => all.map(one => one.classList.contains('solved'))")
 
     # --- turning the controls ---
@@ -158,13 +164,23 @@ def expect_numbers(picture: Player, expected: dict, digits: int | dict[str, int]
 
 
 def expect_text(path: str, text: str, number: float, digits: int) -> None:
-    """The text is the number with so many decimals, or "0" if it is 0; an exact half may be rounded either way."""
+    """The text is the number with so many decimals, or "0" if it is 0; an exact half may be rounded either way.
+
+    A positive number that these decimals would round to 0 or 1 may have four, or stand as one of BOUNDS.
+    """
     if not math.isfinite(number):
         assert text == ("NaN" if math.isnan(number) else "∞" if number > 0 else "−∞"), path
         return
     if text == "0":  # without decimals: exactly
         assert number == 0, path
         return
+    if text in BOUNDS:
+        low, high = BOUNDS[text]
+        assert low < number < high, path
+        return
+    if digits < 4 and re.fullmatch(r"0\.\d{4}", text):
+        assert number != 0 and round(number, digits) in (0, 1), f"{path} shows {text!r}, with too many decimals"
+        digits = 4
     assert re.fullmatch(rf"−?\d+\.\d{{{digits}}}" if digits else r"−?\d+", text), f"{path} shows {text!r}"
     assert float(text.replace("−", "-")) == pytest.approx(number, abs=0.5 * 10**-digits + 1e-9), path
     assert not re.fullmatch(r"−[0.]+", text), f"{path} shows a negative zero"

@@ -17,8 +17,10 @@ def expected(picture, example, d_k=2) -> dict:
     assert d_k == 2, "scaled_dot_product_attention divides by the root of the keys' features"
     output, weights = scaled_dot_product_attention(q, k, v)
     dots = (q @ k.T)[0]
+    powers = torch.exp(dots / math.sqrt(2))
     return {
         "query": query, "dots": dots.tolist(), "scores": (dots / math.sqrt(2)).tolist(),
+        "powers": powers.tolist(), "sum": powers.sum().item(),
         "weights": weights[0].tolist(), "output": output[0].tolist(),
     }  # fmt: skip
 
@@ -72,6 +74,92 @@ def test_the_mouse_drags_the_query(play):  # noqa: F811
     check(picture, made)
 
 
+def test_a_drag_begins_anywhere_and_goes_round_the_rim(play):  # noqa: F811
+    made = moving.drag_the_query()
+    picture = play(made)
+    box = picture.page.locator("[data-field=query]").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    mouse = picture.page.mouse
+    mouse.click(x + 20, y)  # on the arrow of x1
+    assert (picture.state["x"], picture.state["y"]) == pytest.approx((0.4, 0), abs=0.1)
+    for across, down, degrees in [(1, 0.02, 0), (0.99, -0.98, 45), (-0.5, 1, 243), (0, -1, 90), (-1, 0, 180)]:
+        mouse.move(x, y - 10)  # on the arrow of x2
+        mouse.down()
+        mouse.move(x + 0.99 * across * box["width"] / 2, y + 0.99 * down * box["height"] / 2)
+        mouse.up()
+        assert picture.numbers()["length"] == pytest.approx(3), "as long as the slider makes it"
+        assert picture.state["angle"] == degrees
+        check(picture, made)
+
+
+def test_a_hint_where_longer_is_no_way(play):  # noqa: F811
+    picture = play(moving.drag_the_query([1, 0]))
+    assert "Longer, it would choose more firmly." in picture.said()
+    picture.nudge("query", "Shift+ArrowRight", 5)
+    assert picture.state["x"] == 3
+    assert "It can't get longer here. What about towards x1 and away from x2 at once?" in picture.said()
+    picture.slide("angle", 315)
+    assert "Nearly all the weight is on x1: 0.9526." in picture.said()
+
+
+def test_no_weight_looks_like_none(play):  # noqa: F811
+    made = moving.drag_the_query()
+    picture = play(made)
+    picture.choose("keys", "three")
+    picture.slide("length", 4)
+    picture.slide("angle", 290)
+    check(picture, made)
+    shown = picture.shown()
+    assert [shown[f"weights.{i}"] for i in range(3)] == ["0.9996", "0.0003", "<0.0001"]
+    assert "(3.9996, 0.0011)" in picture.page.locator(".stage").text_content()
+    assert picture.solved()[3]
+    assert picture.page.locator(".puzzles li").nth(3).text_content().endswith("No: no weight is ever 0.")
+    picture.choose("keys", "two")
+    assert picture.solved() == [False] * 4, "ticks of its own for each number of keys"
+    assert picture.page.locator(".puzzles li").nth(3).text_content().endswith("can you?")
+    picture.choose("keys", "three")
+    assert picture.solved()[3]
+    made = moving.drag_the_query([4, 0], [[3, 0], [-3, 0]], [[1, 0], [0, 1]])
+    extreme = play(made)
+    check(extreme, made)
+    shown = extreme.shown()
+    assert [shown["weights.0"], shown["weights.1"]] == [">0.9999", "<0.0001"]
+    assert "≈ (1.0000, 0.0000)" in extreme.page.locator(".stage").text_content()
+
+
+def test_a_tie_shows_the_right_angle_for_any_two_keys(play):  # noqa: F811
+    picture = play(moving.drag_the_query())
+    text = picture.page.locator(".stage")
+    for keys, angle, names in [("two", 45, None), ("three", 0, ("river", "bank")), ("four", 90, ("bank", "money"))]:
+        picture.choose("keys", keys)
+        assert picture.page.locator(".stage path.good").count() == 0, "no tie yet"
+        picture.slide("angle", angle)
+        assert picture.page.locator(".stage path.good").count() == 1
+        tie, between = (picture.page.locator(f".stage line.stroke.thin.{each}").first for each in ("good", "key"))
+        ends = "e => [e.x2.baseVal.value - e.x1.baseVal.value, e.y2.baseVal.value - e.y1.baseVal.value]"
+        (ax, ay), (bx, by) = tie.evaluate(ends), between.evaluate(ends)
+        assert math.hypot(ax, ay) > 50 and math.hypot(bx, by) > 20
+        cosine = (ax * bx + ay * by) / math.hypot(ax, ay) / math.hypot(bx, by)
+        assert cosine == pytest.approx(0, abs=1e-6)
+        assert ("here nobody wins" if names is None else " and ".join(names) + " tie") in text.text_content()
+
+
+def boxes(picture, selector) -> dict:
+    read = "all => all.map(e => [e.textContent, e.getBoundingClientRect().toJSON()])"
+    return dict(picture.page.locator(selector).evaluate_all(read))
+
+
+@pytest.mark.parametrize("query", [(0, 0), (3, 0), (-3, 0), (0, 3), (0, -3), (2.1, 2.1), (1.5, 0), (0.3, 0.1)])
+def test_the_query_s_name_is_not_under_its_point(play, query):  # noqa: F811
+    picture = play(moving.drag_the_query(query), width=548)
+    name = boxes(picture, ".stage text.query")["query"]
+    (mark,) = boxes(picture, "[data-handle=query] .mark").values()
+    across = min(name["right"], mark["right"]) - max(name["left"], mark["left"])
+    down = min(name["bottom"], mark["bottom"]) - max(name["top"], mark["top"])
+    # 5: a line of text is higher than its letters
+    assert across < 2 or down < 5, f"covered by {across:.0f} x {down:.0f} pixels"
+
+
 def test_direction_says_whom_and_length_how_firmly(play):  # noqa: F811
     made = moving.drag_the_query()
     picture = play(made)
@@ -113,12 +201,12 @@ def test_the_puzzles(play):  # noqa: F811
     picture.slide("length", 3)
     assert not picture.solved()[1]
     picture.slide("angle", 320)
-    assert picture.solved() == [True, True, False, False]
+    assert picture.solved() == [True, True, False, True], "the fourth has an answer"
     picture.slide("length", 2)
     picture.slide("angle", 45)
     assert not picture.solved()[2], "not longer than 2"
     picture.slide("length", 2.5)
-    assert picture.solved() == [True, True, True, False]
+    assert all(picture.solved())
     assert "At right angles to the difference of x1 and x2" in picture.said()
     assert "here nobody wins" in picture.page.locator(".stage").text_content()
     picture.slide("length", 0)

@@ -55,7 +55,7 @@ def test_what_is_stored_holds_no_script_and_can_be_made_live_again(monkeypatch, 
         ({}, "metadata must be"),
         ({"moving": "drag_the_query"}, "metadata must be"),
         ({"moving": {"name": "drag_the_query"}}, "metadata must be"),
-        ({"moving": {"name": "../../etc/passwd", "data": {}}}, "name must be one of drag_the_query.*got '../../etc"),
+        ({"moving": {"name": "../../etc/passwd", "data": {}}}, "name must be one of clock.*knob.*got '../../etc"),
         ({"moving": {"name": "drag_the_query", "data": {"a": float("nan")}}}, "data must be plain JSON"),
         ({"moving": {"name": "drag_the_query", "data": {"a": "x" * 100_000}}}, "expected at most 100000"),
     ],
@@ -147,14 +147,47 @@ def test_the_frame_is_as_high_as_its_page(play, made, width):  # noqa: F811
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") == 0
 
 
-def test_the_sentence_is_said_after_a_pause(play, made):  # noqa: F811
+NO_REST = "window.kept = setTimeout; window.setTimeout = () => 0"  # however slow the machine, no pause is over
+REST = "window.setTimeout = kept; window.picture.set({})"
+
+
+def test_the_sentence_is_seen_at_once_and_read_aloud_after_a_pause(play, made):  # noqa: F811
     picture = play(made)
-    before = picture.page.locator(".say").text_content()
+    seen, aloud = (picture.page.locator(each) for each in (".say", ".announced"))
+    before = aloud.text_content()
+    assert before == seen.text_content()
+    picture.page.evaluate(NO_REST)
     picture.nudge("query", "ArrowRight", 3)
     picture.page.evaluate("window.picture.set({x: 2})")
-    assert picture.page.locator(".say").text_content() == before, "not for each key"
+    assert "Query (2.00, 2.00)" in seen.text_content(), "never behind the picture"
+    assert aloud.text_content() == before, "not for each key"
+    picture.page.evaluate(REST)
     assert picture.said() != before
-    assert picture.page.locator(".say").get_attribute("aria-live") == "polite"
+    assert aloud.get_attribute("aria-live") == "polite" and seen.get_attribute("aria-hidden") == "true"
+    box = aloud.bounding_box()
+    assert box["width"] <= 1 and box["height"] <= 1
+
+
+def test_a_puzzle_is_ticked_on_release_or_rest_not_in_passing(play, made):  # noqa: F811
+    picture = play(made)
+    picture.page.evaluate(NO_REST)
+    handle = picture.page.locator("[data-handle=query] .mark").bounding_box()
+    x, y = handle["x"] + handle["width"] / 2, handle["y"] + handle["height"] / 2
+    mouse = picture.page.mouse
+    mouse.move(x, y)
+    mouse.down()
+    mouse.move(x + 80, y + 80)  # x1 wins
+    assert picture.state["x"] > picture.state["y"] and picture.solved(wait=False)[0] is False
+    mouse.move(x, y)
+    mouse.up()
+    assert picture.solved(wait=False)[0] is False, "only passed"
+    picture.drag("query", 80, 80)
+    assert picture.solved(wait=False)[0] is True, "let go"
+    picture.button("Reset")
+    picture.nudge("query", "Shift+ArrowRight", 3)
+    assert picture.solved(wait=False)[0] is False
+    picture.page.evaluate(REST)
+    assert picture.solved()[0] is True, "rested"
 
 
 def test_reduced_motion_glides_nowhere(play, made):  # noqa: F811
