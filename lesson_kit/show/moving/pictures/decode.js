@@ -69,7 +69,7 @@ function bars(pen, key, { cells }, place, words, weights, classes) {
     const top = y + 15 + cell.row * line;
     const middle = left + cell.width / 2;
     const weight = weights[i];
-    pen.rect(`${key} track ${i}`, left, top, cell.width, tall, weight === undefined ? "frame hatch" : "track", { rx: 3 });
+    pen.rect(`${key} track ${i}`, left, top, cell.width, tall, weight === undefined ? "track hatch" : "track", { rx: 3 });
     if (weight === undefined) return;
     pen.rect(`${key} bar ${i}`, left, top + tall * (1 - weight), cell.width, tall * weight, "weight fill", { rx: 3 });
     pen.text(`${key} weight ${i}`, middle, top - 4, fixed(weight), "small middle weight", `${key}.${i}`);
@@ -165,7 +165,7 @@ picture({
     if (board) {
       const { x, y, row } = board;
       const end = over.cells.at(-1);
-      pen.text("board title", x, y - 3, "All steps so far, a row each: full colour is 1, none is 0", "small quiet");
+      pen.text("board title", x, y - 3, notes ? "All steps so far, a row each: full colour is 1, none is 0" : "All steps so far", "small quiet");
       pen.rect("board frame", x - 2, y + 1, end.x + end.width + 4, row * tokens.length + 3, "frame", { rx: 2 });
       numbers.map.forEach((looks, t) => {
         const at = y + 3 + row * t;
@@ -185,7 +185,7 @@ picture({
       const y = next.y + 20 + next.row * i;
       const [pinyin, meaning] = data.glosses[token] ?? ["", ""];
       pen.text(`next ${i}`, next.x, y, named(token), i ? "" : "output strong");
-      pen.text(`gloss ${i}`, next.x + 34, y, [pinyin, meaning].filter(Boolean).join(" · "), "small quiet");
+      pen.text(`gloss ${i}`, next.x + 34, y, next.width < 250 && !narrow ? pinyin : [pinyin, meaning].filter(Boolean).join(" · "), "small quiet");
       pen.text(`share ${i}`, next.x + next.width, y, fixed(share, 3), `end ${i ? "" : "strong output"}`, `next.${i}`);
       pen.rect(`next track ${i}`, next.x, y + 6, next.width, 9, "track", { rx: 3 });
       pen.rect(`next bar ${i}`, next.x, y + 6, next.width * share, 9, `fill ${i ? "weight" : "output"}`, { rx: 3 });
