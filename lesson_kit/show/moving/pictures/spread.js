@@ -122,7 +122,7 @@ picture({
     const [left, right] = [width - panel + (narrow ? 8 : 26), width - 36];
     const longest = Math.max(FULL, ...data.words.flatMap(({ moved }) => moved.flatMap(({ all, none, last }) => [all, none, last].flat(2))));
     const one = ((right - left) * FULL) / longest;
-    if (!tight) pen.text("bars title", left, 14, `${short(word)} → ${short(replacements[into(state)])}: moved by`, "strong");
+    if (!tight) pen.text("bars title", left, 14, `${short(word)} → ${short(replacements[into(state)])}: moved`, "strong");
     pen.text("bars zero", left, 32, "0", "small quiet middle");
     pen.text("bars one", left + one, 32, tight ? "1" : "1: its own length", "small quiet middle");
     moved.forEach((share, i) => {
