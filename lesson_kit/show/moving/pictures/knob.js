@@ -116,14 +116,15 @@ picture({
     const [beside, below] = [spread < 0.3 * FAR, level + 22];
     const [x, y] = beside ? [at(spread) + 8, level + 5] : [at(0) - 40, below];
     pen.text("spread number", x, y, fixed(spread), "strong query halo", "spread");
-    pen.text("spread name", x + 9 * fixed(spread).length, y, "standard deviation", "small quiet halo");
+    const after = x + 9 * fixed(spread).length;
+    if (after + 112 < bars.x + bars.width) pen.text("spread name", after, y, "standard deviation", "small quiet halo");
 
     // the share of rows that can't move any more
     pen.text("frozen title", share.x, share.y + 12, "Frozen rows", "strong");
     pen.text("frozen number", share.x + share.width, share.y + 12, percent(frozen), `end strong ${frozen >= 0.05 ? "bad" : "good"}`);
     pen.rect("frozen track", share.x, share.y + 22, share.width, 20, "track", { rx: 3 });
     pen.rect("frozen bar", share.x, share.y + 22, share.width * frozen, 20, "bad fill", { rx: 3 });
-    pen.text("frozen words", share.x, share.y + 58, "their weights hardly move when their scores do", "small quiet");
+    pen.text("frozen words", share.x, share.y + 58, `their weights hardly move${share.width > 290 ? " when their scores do" : ""}`, "small quiet");
 
     // the weights of the first rows
     pen.text("weights title", grid.x, grid.y - 8, "Weights of six queries", "strong");
