@@ -62,7 +62,7 @@ def test_what_is_read_of_an_exercise():
     assert (softmax.number, softmax.title, softmax.minutes, softmax.dots) == ("1.2", "softmax", 8, "●●○")
     assert softmax.functions == ("softmax",) and len(softmax.hints) == 3
     assert "keepdim=True" in softmax.hints[1] and softmax.solution.startswith("def softmax(scores):")
-    assert (FIRST.number, FIRST.title, FIRST.minutes) == ("01", "Attention by hand", 85)
+    assert (FIRST.number, FIRST.title, FIRST.minutes) == ("01", "Attention by hand", 80)
 
 
 def test_points_are_minutes_shared_by_the_functions_of_an_exercise():

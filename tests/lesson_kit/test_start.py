@@ -371,7 +371,10 @@ def answer(door: socket.socket, status: str = "200 OK") -> None:
     """To the next question there, from a thread."""
 
     def once():
-        asked, _ = door.accept()
+        try:
+            asked, _ = door.accept()
+        except OSError:  # nobody asked, and the door is shut
+            return
         with asked:
             assert asked.recv(10_000).startswith(b"GET /b/api HTTP")
             asked.sendall(f"HTTP/1.1 {status}\r\nContent-Length: 2\r\n\r\n{{}}".encode())

@@ -72,7 +72,7 @@ def multi_head_attention() -> Sheet:
             [
                 Table("Before", [f"f {j}" for j in range(6)], rows, given(address), "Addresses"),
                 *(
-                    Table(f"Head {h}", [f"f {j}" for j in range(3 * h, 3 * h + 3)], rows, boxes(split[h]), f"Head {h}")
+                    Table(f"Head {h}", [f"f {j}" for j in range(3 * h, 3 * h + 3)], rows, boxes(split[h]))
                     for h in (0, 1)
                 ),
             ],
